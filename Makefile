@@ -2,10 +2,9 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-COV ?= --cov --cov-report=
 PIP_INSTALL := pip install --disable-pip-version-check
 
-.PHONY: demo test test-quick check test-local test-ray test-litellm fuzz lmms-eval-tasks soak bench bench-peers audit browser docs dist clean
+.PHONY: demo test test-quick coverage check test-local test-ray test-litellm fuzz lmms-eval-tasks soak bench bench-peers audit browser docs dist clean
 
 $(VENV)/.base: pyproject.toml
 	@echo "Installing Sketchmark into $(VENV), which takes about a minute the first time"
@@ -35,9 +34,12 @@ browser:  # the viewer is tested in Chromium: installed where there is none and 
 	fi; \
 	echo "No Chromium here: the tests in a browser are skipped (to run them: sudo apt-get install chromium)"
 
-test: $(VENV)/.dev browser check  # make test COV= runs without measuring coverage, which costs a quarter or more
-	$(BIN)/pytest -n 2 --dist loadscope -m "not local and not ray and not litellm" $(COV)
-	@test -z "$(COV)" || $(BIN)/coverage report | awk 'NR < 3 || /^TOTAL/ || $$NF + 0 < 80'  # the whole, and the files below 80 %
+test: $(VENV)/.dev browser check
+	$(BIN)/pytest -n 2 --dist loadscope -m "not local and not ray and not litellm"
+
+coverage: $(VENV)/.dev browser  # the same tests with coverage, which takes a quarter longer: the total, and files below 80%
+	$(BIN)/pytest -n 2 --dist loadscope -m "not local and not ray and not litellm" --cov --cov-report=
+	$(BIN)/coverage report | awk 'NR < 3 || /^TOTAL/ || $$NF + 0 < 80'
 
 test-quick: $(VENV)/.dev browser
 	$(BIN)/pytest -n 2 --dist loadscope -m "not slow and not local and not ray and not litellm"

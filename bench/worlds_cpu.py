@@ -2,8 +2,8 @@
 
 python -m bench.worlds_cpu [EPISODES]
 
-Everything a run does is included: samples, episodes, call cache, run folder, scores and report. Each cell has a process
-and a separate folder; costs per process (imports, tables) are paid on other samples before the clock starts.
+Everything a run does is included: samples, episodes, call cache, run folder, scores and report. Each cell has a
+separate process and folder; costs per process (imports, tables) are paid on other samples before the clock starts.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A protocol of your own: what a model is shown, asked and told to draw, in which order. See examples/dots_twice.
+"""A protocol of your own: the order in which a model is shown inputs, draws and answers. See examples/dots_twice.
 
 python examples/own_protocol.py
 """

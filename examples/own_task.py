@@ -1,4 +1,4 @@
-"""A task of your own is a YAML file and, where it needs code, a .py file beside it: see examples/dots.
+"""A task of your own: a YAML file and, if it needs code, a .py file next to it. See examples/dots.
 
     python examples/own_task.py
 

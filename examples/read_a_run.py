@@ -16,7 +16,7 @@ SIDE = 160
 
 
 def film_strip(episode: Episode) -> Image.Image:
-    """What was shown, and what the model drew, from left to right."""
+    """Join the inputs and the drawings, from left to right."""
     shown = [part.picture for part in episode.turns[0].added if part.picture]
     frames = [picture.image().resize((SIDE, SIDE)) for picture in [*shown, *episode.drawings]]
     strip = Image.new("RGB", (SIDE * len(frames), SIDE), "white")

@@ -1,21 +1,34 @@
-"""What every test may rely on."""
+"""Fixtures of all tests."""
 
 from __future__ import annotations
 
+import os
 import signal
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
 
+from sketchmark import testing
+from sketchmark.folder import RunFolder
+
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
-    # Whoever starts the tests in the background of a script hands on that it is ignored, and to every process that
-    # a test starts in order to interrupt it.
+    # A script that runs the tests in the background passes on that SIGINT is ignored, also to processes that a test
+    # starts in order to interrupt them.
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(autouse=True)
 def _own_cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A test never finds calls that another one, or the person who runs it, has cached."""
+    """Give each test an empty call cache."""
     folder = tmp_path_factory.mktemp("cache")
     monkeypatch.setenv("XDG_CACHE_HOME", str(folder))
     return folder
+
+
+@pytest.fixture(scope="session")
+def played(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., RunFolder]:
+    """Return `sketchmark.testing.played` for this session: each run is executed once for all tests and workers."""
+    base = tmp_path_factory.getbasetemp()
+    return partial(testing.played, base.parent if "PYTEST_XDIST_WORKER" in os.environ else base)

@@ -13,14 +13,15 @@ from jinja2 import Environment, meta
 from bench.lmms_eval_tasks.documents import Document, Inventor, plain
 from bench.lmms_eval_tasks.guesses import is_sound
 from sketchmark.errors import BadInput
-from sketchmark.lmms_eval.functions import TaskCode, filled
+from sketchmark.lmms_eval.documents import LmmsFile
+from sketchmark.lmms_eval.functions import filled
 from sketchmark.lmms_eval.shape import mapping, reduced_by_function, specific, target_setting
 
 _WHERE = "a made-up document"
 
 
 class Attempt:
-    def __init__(self, code: TaskCode) -> None:
+    def __init__(self, code: LmmsFile) -> None:
         self.code, self.config = code, code.config
         self.documents: list[Document] = []
         self.answer = "A"

@@ -20,7 +20,7 @@ from sketchmark.episode.model import Model, Options, Reply
 from sketchmark.episode.sample import Context
 from sketchmark.errors import SketchmarkError
 from sketchmark.folder.results_format import CellResult
-from sketchmark.lmms_eval.functions import TaskCode
+from sketchmark.lmms_eval.documents import LmmsFile
 from sketchmark.lmms_eval.shape import examples_given, examples_split, examples_wanted, metrics, read_config
 
 
@@ -56,8 +56,7 @@ def try_task(folder: Path, task_file: Path, home: Path, told: Path) -> None:
     config = read_config(task_file)
     try:
         Catalog((folder,), trust_code=True).task(str(config["task"]))
-        code = TaskCode(task_file)
-        code.check()
+        code = LmmsFile(task_file)
     except SketchmarkError as error:
         return tell(FAILS, _kind(str(error)), error)
     tell(LOADS, "not done in time", "looking for rows")

@@ -1,4 +1,4 @@
-"""What dots.yaml names: where the samples come from, and how an answer is scored."""
+"""The code that dots.yaml names: its samples and its scorer."""
 
 from __future__ import annotations
 

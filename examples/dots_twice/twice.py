@@ -1,4 +1,4 @@
-"""What dots_twice.yaml names: a protocol is a coroutine over a desk; it knows no model."""
+"""The protocol that dots_twice.yaml names: a coroutine over a desk. It does not know the model."""
 
 from __future__ import annotations
 

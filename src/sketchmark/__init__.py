@@ -1,6 +1,6 @@
 """Sketchmark: does drawing help a multimodal model think?
 
-The public face. Everything else may change.
+These are the public names. Everything else may change.
 """
 
 from __future__ import annotations
@@ -38,40 +38,34 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
-_PLACES = {
-    "run": "sketchmark.api",
-    "compare": "sketchmark.comparison",
-    "Desk": "sketchmark.episode.desk",
-    "Episode": "sketchmark.episode",
-    "CallFailed": "sketchmark.errors",
-    "SketchmarkError": "sketchmark.errors",
-    "Model": "sketchmark.episode.model",
-    "Options": "sketchmark.episode.model",
-    "Reply": "sketchmark.episode.model",
-    "Usage": "sketchmark.episode.model",
-    "Run": "sketchmark.notebook",
-    "Context": "sketchmark.episode.sample",
-    "Part": "sketchmark.episode.sample",
-    "Picture": "sketchmark.media",
-    "Sample": "sketchmark.episode.sample",
-    "Protocol": "sketchmark.episode.protocol",
-    "RunFolder": "sketchmark.folder",
-    "read_choice": "sketchmark.answers.choices",
-    "read_number": "sketchmark.answers.numbers",
-    "read_yes_no": "sketchmark.answers.yes_no",
-    "Sound": "sketchmark.media.sound",
-    "Grading": "sketchmark.episode",
-    "Scores": "sketchmark.episode",
-    "Task": "sketchmark.tasks",
-    "FilledPrompts": "sketchmark.episode.protocol",
-    "get_image_index_info": "sketchmark.benchmarks",
+_NAMES = {
+    "sketchmark.answers.choices": "read_choice",
+    "sketchmark.answers.numbers": "read_number",
+    "sketchmark.answers.yes_no": "read_yes_no",
+    "sketchmark.api": "run",
+    "sketchmark.benchmarks": "get_image_index_info",
+    "sketchmark.comparison": "compare",
+    "sketchmark.episode": "Episode Grading Scores",
+    "sketchmark.episode.desk": "Desk",
+    "sketchmark.episode.model": "Model Options Reply Usage",
+    "sketchmark.episode.protocol": "FilledPrompts Protocol",
+    "sketchmark.episode.sample": "Context Part Sample",
+    "sketchmark.errors": "CallFailed SketchmarkError",
+    "sketchmark.folder": "RunFolder",
+    "sketchmark.media": "Picture",
+    "sketchmark.media.sound": "Sound",
+    "sketchmark.notebook": "Run",
+    "sketchmark.tasks": "Task",
 }
+"""Module → its public names."""
+
+_PLACES = {name: module for module, names in _NAMES.items() for name in names.split()}
 
 __all__ = [*sorted(_PLACES), "__version__"]
 
 
 def __getattr__(name: str) -> Any:
-    """Names are imported when first used: `import sketchmark` and `sketchmark --help` stay quick."""
+    """Import a name when it is first used, so that `import sketchmark` and `sketchmark --help` stay quick."""
     if name not in _PLACES:
         raise AttributeError(f"module 'sketchmark' has no attribute {name!r}")
     import importlib
@@ -80,5 +74,5 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    """Completion in a notebook shows the public names before any of them was used."""
+    """List the public names before they are used, for completion in a notebook."""
     return sorted({*__all__, *(name for name in globals() if name.startswith("__"))})

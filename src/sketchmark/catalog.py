@@ -1,9 +1,9 @@
-"""Where tasks and models are found: built in, installed plug-ins, and the paths a user names with --include.
+"""The catalog: tasks and models by name, built in, from installed plug-ins, and from paths given with --include.
 
-A task is a YAML file whose name is the task's name; a group is a YAML file with `group:` and `tasks:`. Names are
-matched without regard to case, dashes and underscores (`VQA-RAD` is `vqa_rad`), and a name that ends in a mode
-(`maze_visual_cot`) selects that mode. Files of lmms-eval's shape that a user includes are also known by the name they
-give themselves (`task:`), and by their group or tag. `uni_mmmu*` stands for all that fit.
+A task is a YAML file whose name is the task's name; a group is a YAML file with `group:` and `tasks:`. Names match
+without regard to case, dashes and underscores (`VQA-RAD` is `vqa_rad`). A name that ends in a mode
+(`maze_visual_cot`) selects that mode. Included files of lmms-eval's shape are also known by their `task:` and by
+their group or tag. `uni_mmmu*` selects all matching tasks.
 """
 
 from __future__ import annotations
@@ -14,49 +14,43 @@ from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from importlib import metadata
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
-from sketchmark.benchmarks.questions import SOURCE, SUFFIXES, task_name
+from sketchmark.benchmarks.questions import SOURCE, SUFFIXES, is_questions, task_name
 from sketchmark.episode.model import Model
 from sketchmark.errors import BadInput, UnknownName
-from sketchmark.files.yaml import checked
-from sketchmark.lmms_eval.shape import (
+from sketchmark.lmms_eval import (
+    LmmsTasks,
     is_group,
     is_lmms_eval,
     may_be_a_task,
     members_of,
     mode_in,
     name_of,
+    our_config,
     read_config,
     wants_a_group_score,
 )
 from sketchmark.models import Registry, meant_by, suggestion
 from sketchmark.tasks import Task, TaskOptions
-from sketchmark.tasks import files as generic_drawing
-from sketchmark.tasks.files import MODES, Unread, built_in_files, in_words, task_files_in, yaml_files
+from sketchmark.tasks.files import MODES, Unread, built_in_files, drawing_modes, in_words, task_files_in, yaml_files
 from sketchmark.tasks.imports import Notify, unheard
 from sketchmark.tasks.names import CodeNames, IncludedFiles, defines_world
-from sketchmark.tasks.schema import TaskFile
 from sketchmark.worlds import Worlds, installed_task_files, task_files
-
-if TYPE_CHECKING:
-    from sketchmark.lmms_eval.documents import AdoptedFile
-
 
 Found = TypeVar("Found")
 
 _QUESTIONS = Path(__file__).parent / "benchmarks" / "questions" / "_questions.yaml"
-"""How a file of questions is played and scored."""
+"""The task file that runs and scores any question file."""
 
 _WORLDS = Path(__file__).parent / "worlds"
-
 _MOST_GROUPS = 20
-"""How deep groups may stand in groups."""
+"""Maximum depth of groups in groups."""
 
 
 @dataclass(frozen=True)
 class Pick:
-    """A task the user asked for, and the mode its name asked for, if it did."""
+    """A requested task, and the mode that its name selects, if any."""
 
     task: str
     mode: str | None = None
@@ -66,7 +60,7 @@ class Catalog:
     """All tasks and models in reach. Built once per command; reads YAML only when a task is opened."""
 
     def __init__(self, include: tuple[Path, ...] = (), trust_code: bool = False, notify: Notify = unheard) -> None:
-        """`notify` is given what the user should know, such as the code that is run."""
+        """Find all task files. `notify` receives notices for the user, such as which code runs."""
         self._notify = notify
         self._trust = trust_code
         self._models = Registry()
@@ -75,9 +69,9 @@ class Catalog:
         self._unread: dict[str, Unread] = {}
         self._without_score: list[str] = []
         self._code = IncludedFiles(notify)
-        self._adopted: dict[Path, AdoptedFile] = {}
+        self._lmms = LmmsTasks(trust_code, notify)
         self._files = {path.stem.lower(): path for path in built_in_files()}
-        for point in metadata.entry_points(group="sketchmark.benchmarks"):
+        for point in metadata.entry_points(group="sketchmark.tasks"):
             self._files |= {path.stem.lower(): path for path in yaml_files(Path(str(point.load())))}
         self._files |= {path.stem.lower(): path for path in installed_task_files()}
         for path in include:
@@ -85,8 +79,8 @@ class Catalog:
         self.worlds = Worlds(self._code.worlds())
 
     def _include(self, path: Path) -> None:
-        """A .py file named by hand is run: the user named it. Of the Python inside a folder only what is asked for is
-        run, when it is asked for, and only with --trust-code."""
+        """Add a path. A .py file given by the user runs. Python inside a folder runs only when a task needs it,
+        and only with --trust-code."""
         if not path.exists():
             raise BadInput(f"--include {path}: no such file or folder")
         if path.suffix == ".py":
@@ -109,7 +103,7 @@ class Catalog:
             self._code.trust(path)
 
     def _keep(self, one: Unread) -> None:
-        """Nothing else is played for it under its names, and nothing under its labels without it."""
+        """Remember a file that cannot be read, so that its names and labels select no other file instead."""
         for name in one.names:
             self._files.pop(name.lower(), None)
             self._unread[name.lower()] = one
@@ -117,7 +111,7 @@ class Catalog:
             self._tagged.setdefault(label.lower(), []).append(one.names[0])
 
     def _include_files(self, files: Sequence[Path]) -> None:
-        """The names that files give themselves go before the names that files have."""
+        """Add task files. A `task:` name in a file takes precedence over file names."""
         self._files |= {file.stem.lower(): file for file in files}
         self._foreign |= set(files)
         for file in files:
@@ -137,23 +131,23 @@ class Catalog:
         return sorted({name_of(path) for path in self._files.values() if not is_group(read_config(path))})
 
     def summary(self, name: str) -> dict[str, Any]:
-        """What a listing needs, without importing what the task is made of."""
+        """Return what a listing needs, without importing the task's code."""
         config = read_config(self._files[name.lower()])
         if is_lmms_eval(config):
-            config = {"modes": generic_drawing.modes(self._files[name.lower()].parent)}
+            config = {"modes": drawing_modes(self._files[name.lower()].parent)}
         return {"modes": list(config.get("modes", ["direct"])), "about": str(config.get("about", "")).strip()}
 
     def family(self, name: str) -> str:
-        """The folder of a task's file. The built-in worlds, each in a folder, are one family."""
-        folder = self._files[name.lower()].parent
-        return _WORLDS.name if folder.is_relative_to(_WORLDS) else folder.name
+        """Return the name of the folder of a task's file. The built-in worlds are one family."""
+        path = self._files[name.lower()]
+        return _WORLDS.name if path.is_relative_to(_WORLDS) else path.parent.name
 
     def group_names(self) -> list[str]:
         files = {_group_name(path) for path in self._files.values() if is_group(read_config(path))}
         return sorted(files | set(self._tagged))
 
     def unread(self, wanted: Callable[[str], bool]) -> list[Unread]:
-        """The files of included folders that cannot be read and have such a name."""
+        """Return the files of included folders that cannot be read and have such a name."""
         found = {one.file: one for one in self._unread.values() if any(map(wanted, one.names))}
         return sorted(found.values(), key=lambda one: one.file)
 
@@ -163,7 +157,7 @@ class Catalog:
         return members_of(config) if is_group(config) else self._tagged[name.lower()]
 
     def pick(self, names: str) -> list[Pick]:
-        """`maze,mmsi_visual_cot` -> the tasks, groups opened, duplicates once."""
+        """Resolve `maze,mmsi_visual_cot` into tasks, with groups opened and duplicates removed."""
         picks: dict[Pick, None] = {}
         self._without_score.clear()
         for name in filter(None, (part.strip() for part in names.split(","))):
@@ -177,7 +171,8 @@ class Catalog:
         return list(picks)
 
     def _file(self, name: str) -> Path | None:
-        """The task file of that name: as it is written, else as people write it. One that cannot be read says why."""
+        """Return the task file of that name, as written or else with dashes and case ignored. A file that cannot
+        be read raises its error."""
         if name.lower() in self._files:
             return self._files[name.lower()]
         unread = self._unread.get(name.lower())
@@ -188,12 +183,12 @@ class Catalog:
         return None
 
     def _aliased(self, name: str) -> Path | None:
-        """The task file that has this name for an alias. Looked for last: an alias hides nobody's name."""
+        """Return the task file with this alias. It is searched last, so that an alias hides no other name."""
         return next((path for path in self._files.values() if _bare(name) in map(_bare, _aliases(path))), None)
 
     def _picks(self, name: str, inside: tuple[str, ...] = ()) -> list[Pick]:
-        """`inside` are the groups that were opened on the way to this name."""
-        if Path(name).suffix.lower() in SUFFIXES:
+        """Resolve one name. `inside` are the groups that lead to it."""
+        if is_questions(name):
             return [Pick(name)]
         if name in inside or len(inside) > _MOST_GROUPS:
             raise BadInput(f"group {inside[0]!r} contains itself: {' → '.join([*inside, name][:8])}")
@@ -218,7 +213,8 @@ class Catalog:
         raise UnknownName(f"no task or group named {name!r}", self._suggest(name, list(self._files)))
 
     def _fitting(self, pattern: str) -> list[str]:
-        """The tasks that a pattern means; groups where no task fits, because theirs would come twice."""
+        """Return the tasks that match a pattern; groups only if no task matches, because their tasks would appear
+        twice."""
         unread = self.unread(lambda name: fits(name, pattern))
         for known in (self.task_names(), self.group_names()):
             if found := [name for name in known if fits(name, pattern)]:
@@ -243,35 +239,28 @@ class Catalog:
         if is_group(config):
             raise BadInput(f"{name!r} is a group", f"its tasks are: {', '.join(members_of(config))}")
         if is_lmms_eval(config):
-            from sketchmark.lmms_eval import AdoptedNames, adopt
-            from sketchmark.lmms_eval.documents import AdoptedFile
-
-            config = adopt(path, trusted=self._trust, model=choices.model if choices else "")
-            file = self._adopted.setdefault(path, AdoptedFile(path, self._notify))
-            file.reopen()
-            code = AdoptedNames(file)
+            config, code = self._lmms.adopt(path, choices.model if choices else "")
         else:
-            config = in_our_words(path)
+            config = our_config(path)
         found = Task(name_of(path), config, choices, code, path.parent)
         code.refuse_foreign(name, found.declared)
         return _with_arguments(found, arguments)
 
     def played(self, name: str, source: Mapping[str, Any], data: Path | None = None) -> Task:
-        """The task of a run's cell, for scoring. A file of questions need not be there any more: how it is scored is
-        the same for all of them, unless a task file was included that says otherwise. A file of lmms-eval's shape is
-        scored by its documents, which are read from `data` as they were then."""
+        """Return the task of an existing run's cell, for scoring. A question file need not exist any more, because
+        all are scored alike, unless an included task file says otherwise. A file of lmms-eval's shape is scored by
+        its documents, which are read from `data`."""
         if source.get("use") == SOURCE and self._file(name) not in self._foreign:
             return Task(name, read_config(_QUESTIONS))
         task = self.task(name)
-        if file := self._adopted.get(Path(str(task.config["source"].get("task_file")))):
-            file.read_from(data)
+        self._lmms.read_from(task, data)
         return task
 
     def model_names(self) -> list[str]:
         return sorted({*self._models.names(), *self._code.classes()})
 
     def model(self, name: str, arguments: Mapping[str, Any] | None = None) -> Model:
-        """A model by name: built in, installed, or defined in a file that the user includes."""
+        """Return a model by name: built in, installed, or defined in a file that the user includes."""
         provider = meant_by(name).provider
         if not self._models.knows(provider) and (defining := self._code.defining(provider.lower())):
             self._models.add(defining)
@@ -286,12 +275,12 @@ class Catalog:
 
 
 def fits(name: str, pattern: str) -> bool:
-    """As in a shell, without regard to case: `uni_mmmu*`."""
+    """Match as in a shell, without regard to case: `uni_mmmu*`."""
     return fnmatchcase(name.lower(), pattern.lower())
 
 
 def near_misses(pattern: str, known: Sequence[str]) -> str:
-    """For a pattern or a part of a name that fits nothing: the names most like its letters."""
+    """Suggest the most similar names for a pattern that matches nothing."""
     letters = "".join(sign for sign in pattern.lower() if sign not in "*?[]!")
     begins = {name.lower()[: len(letters)]: name for name in known}
     close = get_close_matches(letters, [*map(str.lower, known), *begins], n=3)
@@ -299,42 +288,31 @@ def near_misses(pattern: str, known: Sequence[str]) -> str:
     return f"did you mean {' or '.join(named)}?" if named else "see `sketchmark list tasks` and `list models`"
 
 
-def in_our_words(path: Path) -> Mapping[str, Any]:
-    """A task file of our shape, without the settings that only lmms-eval writes that way."""
-    config = read_config(path)
-    if not any("lmms_eval_specific_kwargs" in place for place in (config, *config.get("modes", {}).values())):
-        return config
-    from sketchmark.lmms_eval import translated
-
-    where = f"task file {path}"
-    return translated(config, checked(config, TaskFile, where), where)
-
-
 def _listed(labels: str | list[str] | None) -> list[str]:
     return [labels] if isinstance(labels, str) else labels or []
 
 
 def _check(file: Path) -> None:
-    """Whatever is wrong with it, and with how it words its drawings."""
+    """Check a file and its drawing prompts."""
     if is_lmms_eval(read_config(file)):
-        generic_drawing.modes(file.parent)
+        drawing_modes(file.parent)
 
 
 def _group_name(path: Path) -> str:
-    """A group file of ours has the file's name; `group:` says what it is. For lmms-eval that is the name."""
+    """Return a group's name. Our group files have the file's name, lmms-eval's the value of `group:`."""
     config = read_config(path)
     return path.stem if "tasks" in config else str(config["group"])
 
 
 def _aliases(path: Path) -> list[str]:
-    """Task files of lmms-eval's shape have none."""
+    """Return the aliases of a task file; lmms-eval's files have none."""
     config = read_config(path)
     return [] if is_lmms_eval(config) else config.get("aliases", [])
 
 
 def _questions(path: Path, choices: TaskOptions | None) -> Task:
-    """A file of questions is a task as it lies there. It is read when samples are asked for: a worker
-    elsewhere gets them, and has no such file."""
+    """Return a question file as a task. The file is read when samples are needed: a worker elsewhere receives
+    samples and has no such file."""
     config = read_config(_QUESTIONS)
     source = {**config["source"], "file": path.name}
     about = f"Questions of your own, from {path.name}."
@@ -359,7 +337,7 @@ _KINDS: dict[str, tuple[type, ...]] = {"int": (int,), "float": (int, float), "bo
 
 
 def _checked(of: Task, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """The arguments as the task's data source takes them, by its own annotations."""
+    """Check arguments against the annotations of the task's data source."""
     task, parameters = of.name, of.source_parameters()
     of_the_file = ("file", "instructions") if of.declared.source["use"] == SOURCE else ()
     for inner in ("seed", "data", "origin", "limit", "beside", *of_the_file):

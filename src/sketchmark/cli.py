@@ -1,7 +1,8 @@
-"""Ctrl-C and SIGTERM end a command in order: what is under way is given up, files are closed, one line says how to
-resume. The second signal ends the process at once, whatever a thread is still busy with.
+"""The command line: the group of commands, exit codes and signals.
 
-The command line. Each command is one module in `sketchmark.commands`, imported only when it is used.
+Each command is a function in a module of `sketchmark.commands`, imported only when it is used. Ctrl-C and SIGTERM end
+a command in order: work in progress is dropped, files are closed, and one line says how to resume. The second signal
+ends the process at once.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 
 
 class Signals:
-    """Which signal came first, if one did."""
+    """Signal handler that keeps the first signal."""
 
     first: int | None = None
 
@@ -39,7 +40,7 @@ class Signals:
 
     def __call__(self, number: int, frame: FrameType | None) -> None:
         self.first = number
-        for each in (signal.SIGINT, signal.SIGTERM):  # the system's own way takes no notice of what Python is at
+        for each in (signal.SIGINT, signal.SIGTERM):  # the default handler works whatever Python is doing
             signal.signal(each, signal.SIG_DFL)
         loop = _running_loop()
         if loop is None:
@@ -49,13 +50,13 @@ class Signals:
 
 @contextmanager
 def ending_in_order(signals: Signals) -> Iterator[None]:
-    """For the length of a command; a thread other than the main one cannot hear signals and leaves them alone."""
+    """Handle signals during a command. Only the main thread can do so; in other threads this does nothing."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
     before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
     heard = {number: handler for number, handler in before.items() if handler not in (signal.SIG_IGN, None)}
-    for number in heard:  # a shell that starts a job in the background may have had it ignore Ctrl-C
+    for number in heard:  # a shell may start a background job with Ctrl-C ignored
         signal.signal(number, signals)
     try:
         yield
@@ -64,13 +65,13 @@ def ending_in_order(signals: Signals) -> Iterator[None]:
             raise KeyboardInterrupt from None
         raise
     finally:
-        if signals.first is None:  # otherwise the process is about to end, and a second signal ends it at once
+        if signals.first is None:  # otherwise the process is ending, and a second signal ends it at once
             for number, handler in heard.items():
                 signal.signal(number, handler)
 
 
 def _running_loop() -> asyncio.AbstractEventLoop | None:
-    if "asyncio" not in sys.modules:  # most commands need none, and importing it takes its time
+    if "asyncio" not in sys.modules:  # most commands do not need it, and importing it is slow
         return None
     import asyncio
 
@@ -88,7 +89,7 @@ def _cancel_all() -> None:
 
 
 class LazyGroup(click.Group):
-    """Imports a command only when it is used, so that `--help` stays quick."""
+    """A command group that imports a command only when it is used, so that `--help` stays quick."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(COMMANDS)
@@ -125,11 +126,11 @@ def root() -> None:
       sketchmark view runs
 
     \b
-    A mode is a way to play a task: direct, visual_cot (draw, look, continue)
-    or text_cot (describe instead of drawing). A canvas is what the model is
-    shown of its drawing: own, blank, other, oracle, corrupt, caption or
-    source. A cell is one task in one mode on one canvas; an episode is one
-    sample played in a cell.
+    Modes: direct, visual_cot (draw, look, continue) or text_cot (describe
+    instead of drawing). A canvas is what the model sees in place of its
+    drawing: own, blank, other, oracle, corrupt, caption or source. A cell is
+    one task in one mode on one canvas; an episode is the transcript of one
+    sample in a cell.
 
     \b
     Options may be spelled with dashes or underscores. Shell completion, for
@@ -148,7 +149,7 @@ def _in_words(error: OSError) -> str:
 
 
 def main(arguments: list[str] | None = None) -> Any:
-    """Errors meant for the user are one line and an exit code; only a bug shows a traceback."""
+    """Run a command line. An error meant for the user is one line and an exit code; only a bug shows a traceback."""
     signals = Signals()
     tell_of_the_rest()
     show_progress()
@@ -168,7 +169,7 @@ def main(arguments: list[str] | None = None) -> Any:
         sys.exit(signals.exit_code)
     except BrokenPipeError:
         sys.exit(141)
-    except OSError as error:  # a full disk, a folder that may not be written: nothing a traceback would help with
+    except OSError as error:  # a full disk or a folder without permission; a traceback would not help
         tell(f"sketchmark: {_in_words(error)}", err=True)
         sys.exit(2)
     sys.exit(code if isinstance(code, int) else 0)

@@ -1,9 +1,7 @@
-"""How an optional dependency is installed here: from the checkout that this installation is, or from the index.
+"""Errors that Sketchmark raises on purpose, and the install commands of optional dependencies.
 
-Every error Sketchmark raises on purpose: one small tree.
-
-The message is written for the person who reads it at 2 a.m.: what happened, to what, and what to type next.
-The command line prints it as one line and exits with the class's `exit_code`; it never shows a traceback for these.
+A message says what happened, to what, and what to type next. The command line prints it as one line and exits with
+the class's `exit_code`. It never shows a traceback for these.
 """
 
 from __future__ import annotations
@@ -16,15 +14,15 @@ _REQUIRED = re.compile(r"""^([\w.-]+)[^;]*;.*\bextra == ["']([\w-]+)["']""")
 
 
 def install_command(extra: str) -> str:
-    """What to type. A checkout installed with `pip install -e` has its extras from the same place: the index may not
-    know this version, or may know another."""
+    """Return the command that installs an extra. An editable checkout installs its extras from the same place,
+    because the index may not have this version."""
     checkout = _checkout()
     return f"pip install -e '{checkout}[{extra}]'" if checkout else f"pip install 'sketchmark[{extra}]'"
 
 
 def is_installed(extra: str) -> bool:
-    """Whether every package of the extra is there: then another install would change nothing."""
-    from importlib import metadata  # 20 ms that a command without an error need not pay
+    """Return whether every package of the extra is installed: then another install would change nothing."""
+    from importlib import metadata  # takes 20 ms, which a command without an error saves
 
     found = [_REQUIRED.match(line) for line in metadata.requires("sketchmark") or ()]
     packages = [one[1] for one in found if one and one[2] == extra]
@@ -42,7 +40,8 @@ def _is_there(package: str) -> bool:
 
 
 def _checkout() -> str:
-    """The folder of an editable install, as short as it can be typed from here; nothing for any other install."""
+    """Return the folder of an editable install, as short as it can be typed from here; empty for any other
+    install."""
     import json
     from importlib import metadata
     from urllib.parse import unquote, urlsplit
@@ -58,7 +57,7 @@ def _checkout() -> str:
 
 
 class SketchmarkError(Exception):
-    """Anything the user can act on. `hint` is the next thing to try."""
+    """An error that the user can act on. `hint` is the next thing to try."""
 
     exit_code = 2
 
@@ -72,11 +71,11 @@ class SketchmarkError(Exception):
 
 
 class BadInput(SketchmarkError):
-    """A file, a row or an option that cannot be used as it is."""
+    """A file, row or option that cannot be used."""
 
 
 class BadPicture(BadInput):
-    """Bytes that are not a picture, or are one too large to decode safely."""
+    """Bytes that are not an image, or an image that is too large to decode safely."""
 
 
 class UnknownName(BadInput):
@@ -84,11 +83,11 @@ class UnknownName(BadInput):
 
 
 class DataMissing(BadInput):
-    """A data set that cannot be found; the hint lists the ways to provide it."""
+    """A dataset that cannot be found. The hint lists the ways to provide it."""
 
 
 class TotalsFailed(BadInput):
-    """Some of a task's own totals could not be made; `made` are the others, which nothing is wrong with."""
+    """Some totals of a task could not be computed. `made` are the others, which are correct."""
 
     def __init__(self, message: str, made: dict[str, object]) -> None:
         super().__init__(message)
@@ -96,8 +95,8 @@ class TotalsFailed(BadInput):
 
 
 class MissingExtra(SketchmarkError):
-    """A feature whose optional dependency is not there; the hint is the install command. Where it is installed and
-    does not load, another install would not help, and what it said is told instead."""
+    """A feature whose optional dependency is missing. The hint is the install command. If the package is installed
+    and fails to load, the message has its error instead, because another install would not help."""
 
     def __init__(self, feature: str, extra: str) -> None:
         cause = sys.exception()
@@ -113,21 +112,21 @@ class CannotPlay(BadInput):
 
 
 class RunConflict(SketchmarkError):
-    """The run folder holds something else than what is asked for now."""
+    """The run folder holds a different run from the requested one."""
 
 
 class RunStopped(SketchmarkError):
-    """A run that ended early because no further episode would fare better. All that was played is kept, scored and
-    summed up."""
+    """A run that ended early because further episodes would fail the same way. Finished episodes are kept and
+    scored."""
 
 
 class CallFailed(SketchmarkError):
-    """One call to a model did not return a usable reply.
+    """A call to a model that returned no usable reply.
 
-    `kind` is what the run's failure table counts. `blames_model` separates a model that did not deliver (scored as
-    wrong: it had its chance) from a harness, network or provider failure (not evidence about the model: not scored).
-    `stops_run` marks what no other call will escape (a refused key, an unknown model, an empty account).
-    `retry_after` is for how many seconds the far end asked to be left alone, if it did.
+    `kind` is what the run's failure table counts. `blames_model` separates a model failure (scored as wrong) from a
+    failure of harness, network or provider (not scored). `stops_run` marks an error that affects every call (a
+    refused key, an unknown model, an empty account). `retry_after` is the number of seconds that the server asked to
+    wait, if it did.
     """
 
     def __init__(
@@ -148,8 +147,8 @@ class CallFailed(SketchmarkError):
 
 
 class JudgeFailed(CallFailed):
-    """A judge that gave no verdict. It says nothing about the model: not scored, counted, and asked again by the next
-    start."""
+    """A judge that gave no verdict. The episode is not scored; the failure is counted, and the same command asks
+    again."""
 
     def __init__(self, message: str) -> None:
         super().__init__("judge_failed", message)

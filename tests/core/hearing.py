@@ -11,15 +11,12 @@ from sketchmark.episode.model import Model, Options, Reply
 from sketchmark.episode.sample import Context
 from sketchmark.media import Picture
 from sketchmark.media.sound import Sound
-from tests.core.helpers import colour
+from sketchmark.testing import colour, tone
+
+__all__ = ["CODECS", "DRAWN", "Deaf", "Ear", "encoded", "tone"]
 
 CODECS = {"flac": "flac", "mp3": "libmp3lame", "ogg": "libopus", "m4a": "aac", "aac": "aac"}
 _CONTAINERS = {"m4a": "mp4", "aac": "adts"}
-
-
-def tone(hertz: float = 440, *, rate: int = 16000, seconds: float = 0.25) -> Sound:
-    """Unless said otherwise, a WAV of 8,044 bytes."""
-    return Sound.from_samples(_wave(hertz, rate, seconds), rate)
 
 
 def _wave(hertz: float, rate: int, seconds: float) -> NDArray[np.float32]:

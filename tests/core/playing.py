@@ -13,7 +13,7 @@ from sketchmark.media import Picture
 from sketchmark.runs.plan import Cell
 from sketchmark.settings import Settings
 from sketchmark.tasks import Task, TaskOptions
-from tests.core.helpers import Recorder, colour
+from sketchmark.testing import Recorder, colour
 
 SHADES = ("navy", "teal", "olive", "purple", "maroon")
 

@@ -167,7 +167,7 @@ def test_installed_plug_ins_are_found_by_entry_point(tmp_path: Path, monkeypatch
     metadata.mkdir()
     (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: plugged\nVersion: 1.0\n")
     (metadata / "entry_points.txt").write_text(
-        "[sketchmark.models]\nparrot = plugged:Parrot\n\n[sketchmark.benchmarks]\nplugged = plugged:TASKS\n"
+        "[sketchmark.models]\nparrot = plugged:Parrot\n\n[sketchmark.tasks]\nplugged = plugged:TASKS\n"
     )
     monkeypatch.syspath_prepend(str(tmp_path))
     catalog = Catalog()

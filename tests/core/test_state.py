@@ -17,7 +17,7 @@ KNOWN = {
 }
 """Exceptions by file, each with its reason."""
 
-PRINTERS = ("terminal/", "commands/", "cli.py", "progress.py", "progress.py", "progress.py")
+PRINTERS = ("terminal/", "commands/", "cli.py", "progress.py")
 """The terminal, progress displays and commands."""
 
 _PRINTING = {"tell", "tell_all", "tell_wrapped", "notice", "print"}

@@ -67,7 +67,7 @@ def test_only_regular_files_in_the_folder_are_opened(tmp_path: Path, name: str, 
             os.mkfifo(path)
         else:
             path.symlink_to(victim / path.name if kind == "link" else victim / "nothing")
-    with pytest.raises(BadInput, match=r"is a (link|pipe), not a (file|folder) of its own"):
+    with pytest.raises(BadInput, match=r"is a (link|pipe), not a (file|folder) of this folder"):
         OF_A_RUN[name](folder)
     assert [found.read_bytes() for found in victim.iterdir()] == [b"precious"]
 

@@ -186,8 +186,8 @@ def test_they_come_from_the_data_that_the_user_names(sums: Path, tmp_path: Path)
     ("config", "message"),
     [
         ({"fewshot_config": {"sampler": "balanced"}}, "few-shot examples .* chosen by 'balanced'"),
-        ({"fewshot_config": {"samples": "rows"}}, r"fewshot_config\.samples that are no list"),
-        ({"fewshot_config": {"samples": ["row"]}}, r"fewshot_config\.samples that are no list"),
+        ({"fewshot_config": {"samples": "rows"}}, r"fewshot_config\.samples that are not a list"),
+        ({"fewshot_config": {"samples": ["row"]}}, r"fewshot_config\.samples that are not a list"),
         ({"fewshot_config": {"samples": [{"question": "x"}]}}, "wants 3 few-shot examples, and there are 1"),
         ({"fewshot_config": FIRST | {"doc_to_choice": "x"}}, r"fewshot_config\.doc_to_choice"),
         ({"doc_to_visual": "image"}, "few-shot examples .* of questions with pictures"),
@@ -198,7 +198,8 @@ def test_they_come_from_the_data_that_the_user_names(sums: Path, tmp_path: Path)
         ({"doc_to_target": "nothing"}, r"a few-shot example of .*sums\.yaml has no answer"),
         ({"num_fewshot": 10}, "wants 10 few-shot examples, and there are 9"),
         ({"fewshot_split": "dev"}, "cannot load json .dev."),
-        ({"class": "utils.Own"}, "by Python of its own as a whole .class."),
+        ({"class": "utils.Own"}, "as a whole by its own Python .class."),
+        ({"fewshot_config": FIRST | {"doc_to_text": "{% if question %}x{% endif %}"}}, "runs its own Python"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_played_as_it_is_written_is_refused(sums: Path, config: dict[str, Any], message: str) -> None:
@@ -206,22 +207,25 @@ def test_what_cannot_be_played_as_it_is_written_is_refused(sums: Path, config: d
         asked(sums, config)
 
 
-def test_examples_that_the_file_brings_are_those(sums: Path) -> None:
-    given = [{"question": f"mine {n}?", "answer": f"{n}!"} for n in range(3)]
-    texts = asked(sums, {"fewshot_config": FIRST | {"samples": given}, "num_fewshot": 2, "fewshot_split": "test"})
-    assert numbers(texts[0]) == numbers(texts[4]) == [("Q: mine 0?", "0!"), ("Q: mine 1?", "1!")]
+GIVEN = [{"question": f"mine {n}?", "answer": f"{n}!"} for n in range(3)]
 
 
-def test_examples_are_worded_as_the_file_words_them(sums: Path) -> None:
-    own = FIRST | {"doc_to_text": "{{question}} Why?", "doc_to_target": "{{number}}, because."}
-    texts = asked(sums, {"fewshot_config": own, "num_fewshot": 1})
-    assert texts[2] == "train 0? Why? 0, because.\n\nQ: test 2?\nA:"
-
-
-def test_an_answer_that_is_said_to_be_nothing_stands_in_the_text_with_its_end(sums: Path) -> None:
-    own = FIRST | {"doc_to_text": "{{question}} {{answer}}|", "doc_to_target": ""}
-    texts = asked(sums, {"fewshot_config": own, "num_fewshot": 2})
-    assert texts[0] == "train 0? 0|train 1? 1|Q: test 0?\nA:"
+@pytest.mark.parametrize(
+    ("own", "count", "text"),
+    [
+        ({"samples": GIVEN}, 2, "Q: mine 0?\nA: 0!\n\nQ: mine 1?\nA: 1!\n\nQ: test 0?\nA:"),
+        (
+            {"doc_to_text": "{{question}} Why?", "doc_to_target": "{{number}}, because."},
+            1,
+            "train 0? Why? 0, because.\n\nQ: test 0?\nA:",
+        ),
+        ({"doc_to_text": "{{question}} {{answer}}|", "doc_to_target": ""}, 2, "train 0? 0|train 1? 1|Q: test 0?\nA:"),
+    ],
+)
+def test_the_file_may_give_its_examples_and_their_wording(
+    sums: Path, own: dict[str, Any], count: int, text: str
+) -> None:
+    assert asked(sums, {"fewshot_config": FIRST | own, "num_fewshot": count})[0] == text
 
 
 def test_code_that_words_examples_needs_trust_and_is_run(sums: Path) -> None:
@@ -231,15 +235,10 @@ def test_code_that_words_examples_needs_trust_and_is_run(sums: Path) -> None:
         "fewshot_config: null", "fewshot_config: {sampler: first_n, doc_to_text: !function utils.shown}"
     )
     (sums / "coded.yaml").write_text(said, "utf-8")
-    with pytest.raises(BadInput, match="runs Python of its own"):
+    with pytest.raises(BadInput, match="runs its own Python"):
         Catalog((sums / "coded.yaml",)).task("coded")
     first = next(iter(Catalog((sums / "coded.yaml",), trust_code=True).task("coded").samples()))
     assert first.fields["question"] == "TRAIN 0? 0\n\nQ: test 0?\nA:"
-
-
-def test_a_template_that_words_examples_and_is_a_program_needs_trust(sums: Path) -> None:
-    with pytest.raises(BadInput, match="runs Python of its own"):
-        asked(sums, {"fewshot_config": FIRST | {"doc_to_text": "{% if question %}x{% endif %}"}})
 
 
 def test_an_including_file_says_a_setting_again_as_a_whole(sums: Path) -> None:

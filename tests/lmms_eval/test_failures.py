@@ -12,7 +12,18 @@ import pytest
 from sketchmark.episode.model import Options, Reply
 from sketchmark.episode.sample import Context
 from sketchmark.errors import BadInput, CallFailed
+from sketchmark.folder.results_format import CellResult
 from tests.lmms_eval.test_own_tasks import Eye, run
+
+
+def append(folder: Path, code: str) -> None:
+    """Add code to the folder's `utils.py`."""
+    with (folder / "utils.py").open("a", encoding="utf-8") as file:
+        file.write(f"\n\n{code}\n")
+
+
+def shades(folder: Path, out: Path, model: Eye | None = None) -> CellResult:
+    return run(folder, "shades", model or Eye(), out).results().tasks["shades.direct"]
 
 
 @pytest.mark.parametrize(
@@ -25,30 +36,20 @@ from tests.lmms_eval.test_own_tasks import Eye, run
 def test_an_error_in_a_users_function_is_one_line_that_names_it(
     folder: Path, tmp_path: Path, broken: str, message: str
 ) -> None:
-    with (folder / "utils.py").open("a", encoding="utf-8") as file:
-        file.write(f"\n\n{broken}")
+    append(folder, broken)
     with pytest.raises(BadInput, match=message):
         run(folder, "shades", Eye(), tmp_path / "out")
 
 
-def test_an_error_in_an_aggregation_is_told_and_costs_nothing_else(folder: Path, tmp_path: Path) -> None:
-    with (folder / "utils.py").open("a", encoding="utf-8") as file:
-        file.write("\n\ndef worst_shade(results):\n    return 1 / 0\n")
-    cell = run(folder, "shades", Eye(), tmp_path / "out").results().tasks["shades.direct"]
-    assert cell.metrics["right"].n == 4 and cell.aggregate == {}
-    assert cell.problem.startswith("its own totals failed: the aggregation of by_shade")
-    assert cell.problem.endswith("ZeroDivisionError: division by zero")
-
-
-def test_one_aggregation_that_fails_costs_no_other_its_number(folder: Path, tmp_path: Path) -> None:
+def test_an_aggregation_that_fails_costs_only_its_own_number(folder: Path, tmp_path: Path) -> None:
     text = (folder / "_template.yaml").read_text("utf-8")
     broken = "  - {metric: right, aggregation: !function utils.broken}\n"
     (folder / "_template.yaml").write_text(text.replace("metric_list:\n", f"metric_list:\n{broken}"), "utf-8")
-    with (folder / "utils.py").open("a", encoding="utf-8") as file:
-        file.write("\n\ndef broken(results):\n    return results['x']\n")
-    cell = run(folder, "shades", Eye(), tmp_path / "out").results().tasks["shades.direct"]
-    assert cell.aggregate == {"by_shade": 1.0}
-    assert "the aggregation of right" in cell.problem and "by_shade" not in cell.problem
+    append(folder, "def broken(results):\n    return 1 / 0")
+    cell = shades(folder, tmp_path / "out")
+    assert (cell.n, cell.aggregate) == (4, {"by_shade": 1.0})
+    assert cell.problem.startswith("its own totals failed: the aggregation of right")
+    assert cell.problem.endswith("ZeroDivisionError: division by zero")
 
 
 def test_an_error_in_process_results_leaves_the_run_alone_and_shows_no_score(folder: Path, tmp_path: Path) -> None:
@@ -70,7 +71,7 @@ class Down(Eye):
 
 def test_a_task_whose_episodes_all_failed_says_why_and_says_it_again(folder: Path, tmp_path: Path) -> None:
     for _ in range(2):
-        cell = run(folder, "shades", Down(), tmp_path / "out").results().tasks["shades.direct"]
+        cell = shades(folder, tmp_path / "out", Down())
         assert (cell.n, cell.episodes, cell.failures, cell.metrics) == (0, 4, {"connection": 4}, {})
         assert cell.problem == "" and cell.aggregate == {}
 
@@ -78,14 +79,10 @@ def test_a_task_whose_episodes_all_failed_says_why_and_says_it_again(folder: Pat
 def test_an_aggregation_is_not_asked_about_documents_that_none_of_its_metric_is_of(
     folder: Path, tmp_path: Path
 ) -> None:
-    with (folder / "_template.yaml").open("a", encoding="utf-8") as file:
-        file.write("  - {metric: elsewhere, aggregation: !function utils.worst_shade}\n")
     text = (folder / "_template.yaml").read_text("utf-8")
     metric = "  - {metric: elsewhere, aggregation: !function utils.worst_shade}\n"
-    (folder / "_template.yaml").write_text(
-        text.replace(metric, "").replace("metric_list:\n", f"metric_list:\n{metric}"), "utf-8"
-    )
-    cell = run(folder, "shades", Eye(), tmp_path / "out").results().tasks["shades.direct"]
+    (folder / "_template.yaml").write_text(text.replace("metric_list:\n", f"metric_list:\n{metric}"), "utf-8")
+    cell = shades(folder, tmp_path / "out")
     assert cell.problem == "" and set(cell.metrics) == {"right", "by_shade"}
 
 
@@ -101,19 +98,10 @@ class Down(Model):
 
 def test_the_command_line_says_why_nothing_was_scored_and_says_it_again(folder: Path, tmp_path: Path) -> None:
     (tmp_path / "down.py").write_text(DOWN)
-    command: list[object] = [sys.executable, "-m", "sketchmark", "run", "--model", "down/x", "--tasks", "shades"]
-    command += [
-        "--trust-code",
-        "--no-cache",
-        "--include",
-        folder,
-        "--include",
-        tmp_path / "down.py",
-        "--output_path",
-        tmp_path / "out",
-    ]
+    typed = f"run --model down/x --tasks shades --trust-code --no-cache --include {folder} -o {tmp_path}/out"
+    command = [sys.executable, "-m", "sketchmark", *typed.split(), "--include", str(tmp_path / "down.py")]
     for _ in range(2):
-        done = subprocess.run(list(map(str, command)), capture_output=True, text=True)
+        done = subprocess.run(command, capture_output=True, text=True)
         assert done.returncode == 1
         assert "(nothing scored)" in done.stdout and "ConnectionError: nobody answers" in done.stderr
         assert "ZeroDivisionError" not in done.stdout + done.stderr
@@ -128,8 +116,7 @@ def _reduced_by(folder: Path, code: str, more: str = "") -> None:
         f"metric_list: [{{metric: right, aggregation: !function utils.own}}]\n{more}",
         "utf-8",
     )
-    with (folder / "utils.py").open("a", encoding="utf-8") as file:
-        file.write(f"\n\ndef own(results):\n    {code}\n")
+    append(folder, f"def own(results):\n    {code}")
 
 
 @pytest.mark.parametrize(
@@ -164,8 +151,7 @@ def test_metrics_that_the_file_does_not_list_or_bypasses_have_no_number(folder: 
         "metric_list: [{metric: kept, aggregation: bypass}, {metric: right}]\n",
         "utf-8",
     )
-    with (folder / "utils.py").open("a", encoding="utf-8") as file:
-        file.write("\n\ndef many(doc, results):\n    return {'unlisted': 5.0, 'kept': 3.0, 'right': 1.0}\n")
+    append(folder, "def many(doc, results):\n    return {'unlisted': 5.0, 'kept': 3.0, 'right': 1.0}")
     out = run(folder, "own", Eye(), tmp_path / "out")
     assert {name: metric.mean for name, metric in out.results().tasks["own.direct"].metrics.items()} == {"right": 1.0}
     assert out.about().cells["own.direct"].headline == "right"
@@ -181,8 +167,7 @@ def test_a_filter_that_finds_nothing_gives_an_empty_reply(folder: Path, tmp_path
         f"include: shades_direct.yaml\ntask: code\nprocess_results: !function utils.heard\n{mapped}"
         "metric_list: [{metric: heard}]\n"
     )
-    with (folder / "utils.py").open("a", encoding="utf-8") as file:
-        file.write("\n\ndef heard(doc, results):\n    return {'heard': float(results[0] in ('', 'Light'))}\n")
+    append(folder, "def heard(doc, results):\n    return {'heard': float(results[0] in ('', 'Light'))}")
     found = run(folder, "plain,code", Eye(), tmp_path / "out").results().tasks
     assert found["code.direct"].metrics["heard"].mean == 1.0
     assert found["plain.direct"].metrics["exact_match"].mean == 0.5, "half of them are dark, and said to be nothing"

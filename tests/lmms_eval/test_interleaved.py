@@ -11,7 +11,7 @@ from sketchmark.cli import main
 from sketchmark.tasks import Mode
 
 FILE = """
-source: {use: "worlds.data:mazes", rows: 6, cols: 6, min_steps: 3, max_steps: 12}
+source: {use: maze, rows: 6, cols: 6, min_steps: 3, max_steps: 12}
 lmms_eval_specific_kwargs: {bagel_interleaved: {task_type: maze, num_images: 3, cfg_text_scale: 4.0}}
 modes:
   direct: {settings: {task_type: own}, prompts: {inputs: [<initial>]}}

@@ -12,8 +12,7 @@ import pytest
 import sketchmark
 from sketchmark.files.jsonl import encode
 from sketchmark.folder import RunFolder
-from sketchmark.lmms_eval.functions import read, written
-from sketchmark.tasks.imports import Functions
+from sketchmark.lmms_eval.functions import Functions, read, written
 from tests.lmms_eval.test_totals import Guesses
 
 

@@ -229,7 +229,7 @@ def test_data_that_was_named_and_does_not_hold_it_is_not_taken_from_beside_the_t
     (tmp_path / "theirs" / "rows.jsonl").write_text(ROWS)
     (tmp_path / "renamed" / "others.jsonl").write_text(ROWS)
     assert len(_played(tmp_path, lines)) == 1
-    with pytest.raises(DataMissing, match=rf"{data} (holds no rows\.jsonl|is no file) .*beside the task file"):
+    with pytest.raises(DataMissing, match=rf"{data} (holds no rows\.jsonl|is neither) .*next to the task file"):
         _played(tmp_path, lines, data=tmp_path / data)
 
 
@@ -278,11 +278,11 @@ def test_columns_are_of_the_types_that_the_file_gives_them(tmp_path: Path) -> No
     lines = TYPED % "columns" + "\ndoc_to_visual: !function types_.frame"
     [sample] = _played(tmp_path, lines, trusted=True)
     assert sample.pictures["visuals"] == [Picture.from_image(red.image())]
-    with pytest.raises(BadInput, match=r"runs Python of its own \(types_\.frame, types_\.columns"):
+    with pytest.raises(BadInput, match=r"runs its own Python \(types_\.frame, types_\.columns"):
         _played(tmp_path, lines)
-    with pytest.raises(BadInput, match=r"types_\.frame is no datasets\.Features"):
+    with pytest.raises(BadInput, match=r"types_\.frame is not a datasets\.Features"):
         _played(tmp_path, TYPED % "frame", trusted=True)
-    with pytest.raises(BadInput, match=r"types_\.columns is no function"):
+    with pytest.raises(BadInput, match=r"types_\.columns is not a function"):
         _played(tmp_path, "dataset_path: rows.jsonl\nprocess_docs: !function types_.columns", trusted=True)
     with pytest.raises(BadInput, match="features must be a !function"):
         _played(tmp_path, "dataset_path: rows.jsonl\ndataset_kwargs: {features: {question: string}}")
@@ -300,6 +300,6 @@ def test_a_file_of_our_own_shape_reaches_no_host_either(
         f"source: {{use: 'mmsi.questions', origin: {origin.replace('{host}', host)}}}\n"
         "modes: {direct: {prompts: {inputs: [x]}}}\n"
     )
-    with pytest.raises(BadInput, match=r"is no hub id|is no file of a hub repository"):
+    with pytest.raises(BadInput, match=r"is not a hub id|is not a file of a hub repository"):
         list(Catalog((file,)).task("theirs").samples())
     assert seen == []

@@ -11,7 +11,6 @@ import pytest
 
 import sketchmark
 from sketchmark.catalog import Catalog
-from sketchmark.commands.tables import print_results
 from sketchmark.episode.model import Model, Options, Reply
 from sketchmark.episode.sample import Context
 from sketchmark.errors import BadInput
@@ -41,16 +40,29 @@ def run(folder: Path, tasks: str, model: Model, out: Path) -> RunFolder:
     return sketchmark.run(model, tasks, include=(folder,), trust_code=True, output_path=out).folder
 
 
-def test_a_folder_with_functions_runs_end_to_end(folder: Path, tmp_path: Path) -> None:
-    cell = run(folder, "shades", Eye(), tmp_path / "out").results().tasks["shades.direct"]
-    assert cell.n == 4
-    assert cell.metrics["right"].mean == 1.0
-    assert cell.aggregate == {"by_shade": 1.0}
+def added(folder: Path, name: str, lines: str, code: str = "") -> str:
+    """Add a task file that includes `shades_plain.yaml`, and code to `utils.py`. Return the name of the task."""
+    (folder / f"{name}.yaml").write_text(f"include: shades_plain.yaml\ntask: {name}\n{lines}\n", "utf-8")
+    with (folder / "utils.py").open("a", encoding="utf-8") as file:
+        file.write(f"\n\n{code}\n")
+    return name
+
+
+def test_a_folder_with_functions_runs_with_the_models_prompts_and_the_files_settings(
+    folder: Path, tmp_path: Path
+) -> None:
+    eye, terse = Eye(), Eye("terse/small")
+    cell = run(folder, "shades", eye, tmp_path / "out").results().tasks["shades.direct"]
+    assert (cell.n, cell.metrics["right"].mean, cell.aggregate) == (4, 1.0, {"by_shade": 1.0})
+    run(folder, "shades", terse, tmp_path / "two")
+    assert eye.asked[0][1][1] == "Look. Is it dark or light?\nAnswer with one word."
+    assert terse.asked[0][1][1] == "Look. Is it dark or light?\nOne word."
+    assert (eye.asked[0][2].max_new_tokens, eye.asked[0][2].temperature) == (16, 0.0)
 
 
 def test_it_is_refused_without_trust_and_its_code_does_not_run(folder: Path, tmp_path: Path) -> None:
     (folder / "utils.py").write_text("raise SystemExit('the code ran')", "utf-8")
-    with pytest.raises(BadInput, match=r"runs Python of its own \(utils\.doc_to_visual.*--trust-code"):
+    with pytest.raises(BadInput, match=r"runs its own Python \(utils\.doc_to_visual.*--trust-code"):
         sketchmark.run(Eye(), "shades", include=(folder,), output_path=tmp_path / "out")
 
 
@@ -60,22 +72,8 @@ def test_a_file_of_our_own_shape_cannot_borrow_untrusted_code(folder: Path, tmp_
         "modes: {direct: {prompts: {inputs: ['{question}']}}}\n",
         "utf-8",
     )
-    with pytest.raises(BadInput, match="was not opened as a task file"):
+    with pytest.raises(BadInput, match=r"cannot find 'lmms_eval\.documents'"):
         sketchmark.run(Eye(), "sly", include=(tmp_path / "sly.yaml",), output_path=tmp_path / "out")
-
-
-def test_prompts_of_a_model_are_merged_over_the_default(folder: Path, tmp_path: Path) -> None:
-    eye, terse = Eye(), Eye("terse/small")
-    run(folder, "shades", eye, tmp_path / "one")
-    run(folder, "shades", terse, tmp_path / "two")
-    assert eye.asked[0][1][1] == "Look. Is it dark or light?\nAnswer with one word."
-    assert terse.asked[0][1][1] == "Look. Is it dark or light?\nOne word."
-
-
-def test_generation_settings_reach_the_model(folder: Path, tmp_path: Path) -> None:
-    eye = Eye()
-    run(folder, "shades", eye, tmp_path / "out")
-    assert (eye.asked[0][2].max_new_tokens, eye.asked[0][2].temperature) == (16, 0.0)
 
 
 @pytest.mark.parametrize(
@@ -84,24 +82,20 @@ def test_generation_settings_reach_the_model(folder: Path, tmp_path: Path) -> No
 def test_a_temperature_counts_unless_the_file_says_that_it_does_not_sample(
     folder: Path, tmp_path: Path, said: str, temperature: float
 ) -> None:
-    (folder / "warm.yaml").write_text(
-        f"include: shades_plain.yaml\ntask: warm\ngeneration_kwargs: {{{said}temperature: 0.7}}\n", "utf-8"
-    )
     eye = Eye()
-    run(folder, "warm", eye, tmp_path / "out")
+    run(folder, added(folder, "warm", f"generation_kwargs: {{{said}temperature: 0.7}}"), eye, tmp_path / "out")
     assert eye.asked[0][2].temperature == temperature
 
 
-def test_settings_that_no_model_is_told_are_named(
+def test_settings_that_are_not_sent_are_named(
     folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     said = "{num_beams: 1, repetition_penalty: 1.0, seed: 7, stop_sequences: [x], num_beams_: null}"
-    (folder / "own.yaml").write_text(f"include: shades_plain.yaml\ntask: own\ngeneration_kwargs: {said}\n", "utf-8")
     eye = Eye()
-    run(folder, "own", eye, tmp_path / "out")
+    run(folder, added(folder, "own", f"generation_kwargs: {said}"), eye, tmp_path / "out")
     assert eye.asked[0][2].seed == 7
     first, *_ = capsys.readouterr().err.splitlines()
-    assert first == "own: of its generation_kwargs no model is told stop_sequences: ['x']"
+    assert first == "own: these generation_kwargs are not sent to the model: stop_sequences: ['x']"
 
 
 def test_a_combined_prompt_is_split_into_its_two_stages(folder: Path, tmp_path: Path) -> None:
@@ -120,24 +114,6 @@ def test_columns_templates_and_exact_match_need_no_process_results(folder: Path,
     cell = run(folder, "shades_plain", eye, tmp_path / "out").results().tasks["shades_plain.direct"]
     assert eye.asked[0][1][1] == "Image 0: Is it dark or light?"
     assert cell.metrics["exact_match"].mean == 0.5, "`until` is not set here, so `Dark…not Light` stays whole"
-
-
-def test_a_score_that_only_its_own_aggregation_makes_is_in_the_table(
-    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    (folder / "worst.yaml").write_text(
-        "include: _template.yaml\n"
-        "metric_list: [{metric: by_shade, aggregation: !function utils.worst_shade}]\n"
-        "process_results: !function utils.only_dicts\n",
-        "utf-8",
-    )
-    with (folder / "utils.py").open("a", encoding="utf-8") as code:
-        code.write(
-            "\n\ndef only_dicts(doc, results):\n    return {'by_shade': {'shade': doc['shade'], 'right': True}}\n"
-        )
-    print_results(run(folder, "worst", Eye(), tmp_path / "out").results())
-    [line] = [line for line in capsys.readouterr().out.splitlines() if "by_shade" in line]
-    assert "1.000" in line
 
 
 def test_a_task_file_that_includes_itself_or_is_no_text_is_named(tmp_path: Path) -> None:
@@ -198,25 +174,21 @@ def test_the_command_line_includes_a_folder_and_says_plainly_when_trust_is_missi
 
 
 def test_answers_go_through_the_files_filters(folder: Path, tmp_path: Path) -> None:
-    (folder / "filtered.yaml").write_text(
-        "include: shades_plain.yaml\ntask: filtered\n"
+    filters = (
         "filter_list:\n"
         "  - {name: first, filter: [{function: regex, regex_pattern: '(Dark|Light)'}, {function: take_first}]}\n"
-        "  - {name: own, filter: [{function: !function utils.Never, word: never}]}\n",
-        "utf-8",
+        "  - {name: own, filter: [{function: !function utils.Never, word: never}]}"
     )
-    with (folder / "utils.py").open("a", encoding="utf-8") as code:
-        code.write(
-            "\n\nfrom lmms_eval.filters.extraction import RegexFilter\n"
-            "class Never(RegexFilter):\n"
-            "    def __init__(self, word):\n        self.word = word\n"
-            "    def apply(self, resps, docs):\n        return [self.word + str(docs[0]['number']) for _ in resps]\n"
-        )
-    cell = run(folder, "filtered", Eye(), tmp_path / "out").results().tasks["filtered.direct"]
-    assert {name: metric.mean for name, metric in cell.metrics.items()} == {
-        "exact_match": 1.0,
-        "exact_match,own": 0.0,
-    }
+    code = (
+        "from lmms_eval.filters.extraction import RegexFilter\n"
+        "class Never(RegexFilter):\n"
+        "    def __init__(self, word):\n        self.word = word\n"
+        "    def apply(self, resps, docs):\n        return [self.word + str(docs[0]['number']) for _ in resps]"
+    )
+    task = added(folder, "filtered", filters, code)
+    cell = run(folder, task, Eye(), tmp_path / "out").results().tasks["filtered.direct"]
+    means = {name: metric.mean for name, metric in cell.metrics.items()}
+    assert means == {"exact_match": 1.0, "exact_match,own": 0.0}
 
 
 def test_functions_of_an_included_file_lie_beside_that_file(folder: Path, tmp_path: Path) -> None:
@@ -234,12 +206,12 @@ def test_a_template_that_is_more_than_columns_is_code(folder: Path, tmp_path: Pa
     )
     text = plain.replace('"Image {{number}}: {{question}}"', "'{{question|upper}} {% if number > 1 %}!{% endif %}'")
     (folder / "shaped.yaml").write_text(text.replace("shades_plain", "shaped"), "utf-8")
-    with pytest.raises(BadInput, match=r"runs Python of its own \(doc_to_text\)"):
+    with pytest.raises(BadInput, match=r"runs its own Python \(doc_to_text\)"):
         Catalog((folder,)).task("shaped")
     (folder / "noted.yaml").write_text(
         plain.replace("Image", "{# aside #}").replace("shades_plain", "noted"), "utf-8"
     )
-    with pytest.raises(BadInput, match=r"runs Python of its own \(doc_to_text\)"):
+    with pytest.raises(BadInput, match=r"runs its own Python \(doc_to_text\)"):
         Catalog((folder,)).task("noted")
     asked = [sample.fields["question"] for sample in Catalog((folder,), trust_code=True).task("shaped").samples()]
     assert asked == ["IS IT DARK OR LIGHT? "] * 2 + ["IS IT DARK OR LIGHT? !"] * 2
@@ -257,19 +229,14 @@ def test_a_pattern_of_a_strangers_file_is_code_too(tmp_path: Path, line: str) ->
         "dataset_path: x.jsonl\ntest_split: test\ndoc_to_text: question\n"
         f"{line if 'metric_list' in line else line + chr(10) + 'metric_list: [{metric: exact_match}]'}\n"
     )
-    with pytest.raises(BadInput, match=r"runs Python of its own \(regex"):
+    with pytest.raises(BadInput, match=r"runs its own Python \(regex"):
         Catalog((tmp_path,)).task("sly")
     Catalog((tmp_path,), trust_code=True).task("sly")
 
 
-def test_a_target_may_depend_on_the_model(folder: Path, tmp_path: Path) -> None:
-    (folder / "worded.yaml").write_text(
-        "include: shades_plain.yaml\ntask: worded\ndoc_to_target: !function utils.worded\n"
-        "model_specific_target_kwargs: {default: plain, terse: short}\n",
-        "utf-8",
-    )
-    with (folder / "utils.py").open("a", encoding="utf-8") as code:
-        code.write("\n\ndef worded(doc, how):\n    return f'{how} {doc[\"shade\"]}'\n")
+def test_a_target_may_depend_on_the_model(folder: Path) -> None:
+    lines = "doc_to_target: !function utils.worded\nmodel_specific_target_kwargs: {default: plain, terse: short}"
+    task = added(folder, "worded", lines, "def worded(doc, how):\n    return f'{how} {doc[\"shade\"]}'")
     for name, answer in (("eye", "plain dark"), ("terse/small", "short dark")):
-        task = Catalog((folder,), trust_code=True).task("worded", TaskOptions(model=name))
-        assert next(task.samples()).target["answer"] == answer
+        found = Catalog((folder,), trust_code=True).task(task, TaskOptions(model=name))
+        assert next(found.samples()).target["answer"] == answer

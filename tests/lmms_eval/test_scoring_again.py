@@ -91,9 +91,9 @@ def test_a_run_is_scored_again_by_the_data_it_was_played_on(tmp_path: Path, thei
     shutil.move(tmp_path / "mine", tmp_path / "moved")
     shutil.move(tmp_path / "out", tmp_path / "elsewhere")
     refused = say(tmp_path, "score", "elsewhere", code=2)
-    assert refused.splitlines()[-1].startswith("sketchmark: the data that was played cannot be read: mine does not")
+    assert refused.splitlines()[-1].startswith("sketchmark: the data of the run cannot be read: mine does not")
     refused = say(tmp_path, "score", "elsewhere", "--data", "theirs", code=2)
-    assert "is not the one that was played before: the data changed" in refused.splitlines()[-1]
+    assert "is not the one of the run: the data changed" in refused.splitlines()[-1]
     assert right(tmp_path / "elsewhere") == 0.75, "the old scores stand"
     say(tmp_path, "score", "elsewhere", "--data", "moved")
     assert right(tmp_path / "elsewhere") == 0.75
@@ -137,7 +137,7 @@ def test_shards_are_merged_without_their_data_and_scored_only_by_it(tmp_path: Pa
     assert right(tmp_path / "whole") == 0.75
     (tmp_path / "part1" / "scores" / "sums.direct.jsonl").unlink()
     refused = say(tmp_path, "merge", "part0", "part1", "--out", "again", code=2)
-    assert "the data that was played cannot be read: mine does not exist" in refused.splitlines()[-1]
+    assert "the data of the run cannot be read: mine does not exist" in refused.splitlines()[-1]
     assert not (tmp_path / "again").exists()
     say(tmp_path, "merge", "part0", "part1", "--out", "again", "--data", "moved")
     assert right(tmp_path / "again") == 0.75

@@ -33,7 +33,7 @@ class Clumsy(Model):
 def play(root: Path) -> None:
     """Run folders, VOILA's files in `voila`, a price table, and the folder `mine` with a task of one's own."""
     (root / "mine").mkdir()
-    (root / "mine" / f"{LONG}.yaml").write_text(f"include: {Path(worlds.__file__).parent / 'maze.yaml'}\n")
+    (root / "mine" / f"{LONG}.yaml").write_text(f"include: {Path(worlds.__file__).parent / 'maze' / 'maze.yaml'}\n")
     (root / "prices.yaml").write_text(
         "player/solver: {picture: 1}\nplayer/random: {input: 2500000, output: 10000000}\n", "utf-8"
     )

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 
 class Entry(NamedTuple):
-    """Where a command is. The module defines it as `NAME_command`."""
+    """A command's module and its help. The module defines the command as `NAME_command`."""
 
     module: str
     about: str

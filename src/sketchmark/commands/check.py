@@ -1,4 +1,4 @@
-"""`sketchmark check`: is a file of questions, or a task file, in order?"""
+"""`sketchmark check`: check every row of a question file, or a task file."""
 
 from __future__ import annotations
 
@@ -17,27 +17,25 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("files", nargs=-1, required=True, metavar="FILE...")
-@click.option(
-    "--data", type=click.Path(path_type=Path), envvar="SKETCHMARK_DATA", help="Where else pictures may lie."
-)
+@click.option("--data", type=click.Path(path_type=Path), envvar="SKETCHMARK_DATA", help="Another folder with images.")
 @click.option("--task-args", default="", help="As for `run`: type=judged, tolerance=0.01.")
-@click.option("--json", "as_json", is_flag=True, help="Print what was found as JSON, one object a file.")
+@click.option("--json", "as_json", is_flag=True, help="Print the findings as JSON, one object per file.")
 def check_command(files: tuple[str, ...], data: Path | None, task_args: str, as_json: bool) -> int:
-    """Look at every row of a file of questions (.jsonl, .csv, .tsv, .parquet), pictures decoded, or at a task file
-    (.yaml), and name what is broken. No model is asked.
+    """Check every row of a question file (.jsonl, .csv, .tsv, .parquet), with its images, or a task file (.yaml), and
+    list what is broken. No model is called.
 
     \b
     sketchmark check my_questions.jsonl
     sketchmark check my_questions.csv --data pictures/
     sketchmark check my_task.yaml
-    Exit code: 0 when all is in order, 2 when something is broken.
+    Exit code: 0 if all is in order, 2 if something is broken.
     """
     in_order = [_file(name, data, task_args, as_json) for name in files]
     return 0 if all(in_order) else 2
 
 
 def _file(name: str, data: Path | None, task_args: str, as_json: bool) -> bool:
-    """A file that cannot be looked at at all does not keep the others from it."""
+    """Check one file. A file that cannot be read does not stop the others."""
     import msgspec
 
     from sketchmark.benchmarks.questions import is_questions
@@ -112,14 +110,13 @@ def _print_json(file: QuestionFile, found: Survey) -> None:
 
 
 def _task(name: str, data: Path | None, as_json: bool) -> bool:
-    """A task file: its schema and its modes, and its questions if it has a file of them; of lmms-eval's shape the
-    schema alone. Code that it names is not run."""
+    """Check a task file: its schema and modes, and its question file if it has one; for lmms-eval's shape only the
+    schema. Code that it names does not run."""
     import msgspec
 
     from sketchmark.benchmarks.questions import SOURCE, SUFFIXES
-    from sketchmark.catalog import in_our_words
     from sketchmark.errors import BadInput
-    from sketchmark.lmms_eval.shape import is_group, is_lmms_eval, members_of, name_of, read_config
+    from sketchmark.lmms_eval import is_group, is_lmms_eval, members_of, name_of, our_config, read_config
     from sketchmark.tasks import Task
 
     path = Path(name)
@@ -133,7 +130,7 @@ def _task(name: str, data: Path | None, as_json: bool) -> bool:
     elif is_lmms_eval(config):
         what = "a task file of lmms-eval's shape; `sketchmark show` tries its code and data"
     else:
-        task = Task(name_of(path), in_our_words(path), folder=path.parent)
+        task = Task(name_of(path), our_config(path), folder=path.parent)
         for mode in task.modes:
             if not task.plays_by_code(mode):
                 task.mode(mode)

@@ -1,8 +1,5 @@
-"""The demonstration: three players, all generated worlds, all modes, and the canvas controls for the one they say
-most of.
-
-`sketchmark demo`: the scripted players on the generated worlds, in every mode. No key, no weights, no network.
-"""
+"""`sketchmark demo`: three scripted players on the generated worlds in every mode, without key, weights or
+network."""
 
 from __future__ import annotations
 
@@ -49,15 +46,15 @@ def _play(name: str, limit: int, path: Path, cache: Path) -> RunFolder:
 
 
 def _worlds() -> list[str]:
-    """Each generated world has a task of its name."""
+    """Return the generated worlds. Each has a task of its name."""
     return [world.name for world in installed_worlds() if world.making]
 
 
 def _print(folders: list[RunFolder]) -> None:
-    """One table for all: the headline score of each mode and what drawing changed."""
+    """Print one table: the headline score of each mode, and the gain by drawing."""
     modes = ("direct", "text_cot", "visual_cot")
     columns = ("player", "world", *modes, "drawing gain", "blank canvas", "trouble")
-    table = Table("Does drawing help? Headline scores with 95 % intervals", columns, texts=2)
+    table = Table("Does drawing help? Headline scores with 95% intervals", columns, texts=2)
     for folder in folders:
         results = folder.results()
         for world in _worlds():

@@ -1,9 +1,5 @@
-"""What `sketchmark list` prints: a line for each task under its family, a few for each model and world.
-
-`sketchmark list`: what there is.
-
-`sketchmark show TASK`: its prompts, its protocol, and one rendered sample.
-"""
+"""`sketchmark list`: tasks by family, models and worlds; and `sketchmark show`: the prompts of a task and one
+sample."""
 
 from __future__ import annotations
 
@@ -43,11 +39,12 @@ class TaskList:
     tasks: tuple[ListedTask, ...]
     groups: Mapping[str, Sequence[str]]
     unread: str = ""
-    """How many files of an included folder could not be read, and the first of them."""
+    """Number of files in an included folder that could not be read, and the first of them."""
 
 
 def find_tasks(catalog: Catalog, words: Sequence[str] = ()) -> TaskList:
-    """Those whose name holds one of the words or fits it, and all of a family that is named; without words, all."""
+    """Return the tasks whose name contains or matches one of the words, and all of a family that is named; without
+    words, all tasks."""
     tasks = [_listed(catalog, name) for name in catalog.task_names()]
     unread = catalog.unread(lambda name: _wanted(name, words))
     found = TaskList(
@@ -95,8 +92,8 @@ def print_tasks(found: TaskList, *, as_json: bool = False) -> None:
 
 
 def _task_lines(found: TaskList, width: int | None) -> Iterator[str]:
-    """A family's modes stand beside its name, and a task that has others says so. Of what it is about the first
-    sentence, as far as there is room (in a pipe there is): `show` has it all."""
+    """Yield the lines. The usual modes follow the family's name, and a task with other modes lists them. Only the
+    first sentence about a task is printed, as far as it fits (in a pipe it always fits); `show` prints all of it."""
     for family in sorted({task.family for task in found.tasks}):
         tasks = [task for task in found.tasks if task.family == family]
         usual = Counter(task.modes for task in tasks).most_common(1)[0][0]
@@ -113,11 +110,11 @@ def _task_lines(found: TaskList, width: int | None) -> Iterator[str]:
             count = "1 task" if len(members) == 1 else f"{len(members)} tasks"
             yield _cut(f"  {name:<{column}}  {count}: {', '.join(members)}", width)
         yield ""
-    yield "sketchmark show TASK tells more; list tasks WORD lists fewer, --json everything"
+    yield "sketchmark show TASK prints more; list tasks WORD lists fewer, --json everything"
 
 
 def _cut(line: str, width: int | None) -> str:
-    """At the end of a word: nobody takes half a name or number for the whole."""
+    """Truncate a line at the end of a word, so that half a name or number is never shown."""
     if width is None or len(line) <= width:
         return line.rstrip()
     return f"{line[: width - 1].rsplit(' ', 1)[0].rstrip(' ,;:(')} …"
@@ -145,13 +142,13 @@ def _print_json(value: Any) -> None:
 @click.command()
 @click.argument("what", type=click.Choice(["tasks", "models", "worlds"]))
 @click.argument("words", nargs=-1, metavar="[WORD ...]")
-@click.option("--json", "as_json", is_flag=True, help="All that is known of them, as JSON.")
+@click.option("--json", "as_json", is_flag=True, help="Print everything as JSON.")
 @include_option("Tasks or models of your own.")
 @click.option("--trust-code", is_flag=True, help="Run Python that a task in an --include folder names.")
 def list_command(
     what: str, words: tuple[str, ...], as_json: bool, include: tuple[Path, ...], trust_code: bool
 ) -> int:
-    """List tasks, models or worlds; with a WORD those that hold it in their name or fit it as a pattern.
+    """List tasks, models or worlds; with a WORD only those whose name contains or matches it.
 
     \b
       sketchmark list tasks
@@ -173,7 +170,7 @@ def list_command(
 
 
 def _worlds(catalog: Catalog) -> dict[str, str]:
-    """A world's own docstring is its page: its first paragraph and the next."""
+    """Return the first two paragraphs of each world's docstring."""
     return {world.name: " ".join(" ".join(world.about.split("\n\n")[:2]).split()) for world in catalog.worlds}
 
 
@@ -185,14 +182,14 @@ def _worlds(catalog: Catalog) -> dict[str, str]:
 @click.option(
     "--data", type=click.Path(path_type=Path), envvar="SKETCHMARK_DATA", help="Where the task's data is on disk."
 )
-@output_option("Write the sample's pictures into this folder.", "--save")
+@output_option("Write the sample's images into this folder.", "--save")
 @include_option("Tasks of your own.")
 @click.option("--trust-code", is_flag=True, help="Run Python that a task in an --include folder names.")
 def show_command(
     task: str, mode: str, prompts: str, seed: int, data: Path | None, output_path: Path | None,
     include: tuple[Path, ...], trust_code: bool,
 ) -> int:  # fmt: skip
-    """Show what TASK, which may be a file of questions, asks, exactly as a model would get it."""
+    """Show the prompts of TASK, which may be a question file, exactly as a model would get them."""
     from sketchmark.catalog import Catalog
     from sketchmark.errors import DataMissing
     from sketchmark.tasks import TaskOptions

@@ -1,11 +1,4 @@
-"""`sketchmark report-metrics`: the report metrics that run a model of their own.
-
-`sketchmark score`: score a run again, without the model.
-
-`sketchmark score-file`: score replies that were produced elsewhere.
-
-`sketchmark submission`: the files that a benchmark's own server or an external metric suite takes.
-"""
+"""The commands that score without the model: `score`, `score-file`, `submission` and `report-metrics`."""
 
 from __future__ import annotations
 
@@ -27,7 +20,7 @@ def report_metrics_command(run: Path, metrics: tuple[str, ...]) -> int:
     """Score the reports of RUN with RaTEScore, GREEN, RadGraph-F1, CheXbert-F1 or BERTScore, as JSON.
 
     They need the extra `reports` (an error names the command that installs it) and download their weights on first
-    use. Exit code 1 where a metric failed or a cell's scores are withheld.
+    use. Exit code 1 if a metric failed or a cell's scores are withheld.
     """
     import json
 
@@ -53,7 +46,7 @@ def report_metrics_command(run: Path, metrics: tuple[str, ...]) -> int:
                     found[cell] |= _values(metric, [n["reference"] for n in notes], [n["reply"] for n in notes])
                 except SketchmarkError:
                     raise
-                except Exception as error:  # other people's packages: anything may come
+                except Exception as error:  # these packages may raise anything
                     problems.append(f"{cell}: {metric} failed: {type(error).__name__}: {error}")
     if not found and not problems:
         raise BadInput(f"{run} holds no reports", "iu_xray, mimic_cxr and chexpert_plus are report tasks")
@@ -64,7 +57,7 @@ def report_metrics_command(run: Path, metrics: tuple[str, ...]) -> int:
 
 
 def _values(metric: str, references: list[str], replies: list[str]) -> dict[str, float]:
-    """A metric's numbers; one that is no number is an error, not a result."""
+    """Return a metric's numbers. A value that is not finite is an error."""
     import math
 
     from sketchmark.benchmarks.medical.radiology import model_scores
@@ -82,15 +75,15 @@ def _values(metric: str, references: list[str], replies: list[str]) -> dict[str,
     "--scoring",
     default="strict",
     show_default=True,
-    help="How answers are read; several with commas stand side by side. ra-al: do drawing and answer follow?",
+    help="Rules that parse and score replies; several with commas. ra-al: do drawing and answer follow?",
 )
 @click.option("--judge", default="", help="A model that judges open answers.")
 @click.option("--judge-args", default="", help="key=value,… for the judge.")
-@click.option("--json", "as_json", is_flag=True, help="Print results.json and every reply that is read differently.")
-@include_option("Where tasks of your own are.")
 @click.option(
-    "--data", type=click.Path(path_type=Path), help="Where their data is now; unless it was moved, run.json says it."
+    "--json", "as_json", is_flag=True, help="Print results.json and every reply that is parsed differently."
 )
+@include_option("Tasks of your own.")
+@click.option("--data", type=click.Path(path_type=Path), help="Their data, if it was moved since the run.")
 @click.option("--trust-code", is_flag=True, help="Run Python that a task in an --include folder names.")
 def score_command(
     run: Path,
@@ -102,15 +95,15 @@ def score_command(
     data: Path | None,
     trust_code: bool,
 ) -> int:
-    """Score the episodes of RUN again and print the table. The model is not asked, and the old scores stay until all
-    new ones are there. Of several scorings it also says which replies they read differently.
+    """Score the episodes of RUN again and print the table. The model is not called, and the old scores stay until all
+    new ones are there. With several scorings, also list the replies that they parse differently.
 
     \b
     sketchmark score runs/my-run --scoring official
     sketchmark score runs/my-run --scoring strict,code-fork
     sketchmark score runs/my-run --scoring ra-al --judge openai/gpt-6-luna
-    ra-al asks of stored drawings whether they follow the reasoning (RA) and whether the answer follows them (AL),
-    by a judge and, where a drawing can be read, without; it stands beside the run's own scores.
+    ra-al scores whether stored drawings follow the reasoning (RA) and whether the answer follows them (AL), by a
+    judge and, if a drawing can be read, without one. It is reported next to the run's own scores.
     """
 
     from sketchmark.catalog import Catalog
@@ -171,8 +164,10 @@ def score_command(
 @click.command()
 @click.option("--task", "-t", required=True, help="The task or group the replies belong to (mmmu, vqa_rad…).")
 @click.option("--predictions", "-p", required=True, type=click.Path(path_type=Path), help="The replies.")
-@click.option("--scoring", default="strict", show_default=True, help="How answers are read; several with commas.")
-@click.option("--data", type=click.Path(path_type=Path), help="Where the task's data is on disk.")
+@click.option(
+    "--scoring", default="strict", show_default=True, help="Rules that parse and score replies; several with commas."
+)
+@click.option("--data", type=click.Path(path_type=Path), help="The task's data on disk.")
 @click.option("--task-args", default="", help="key=value,… for the task's data (split=test).")
 @click.option("--judge", default="", help="A model that judges open answers.")
 @click.option("--judge-args", default="", help="key=value,… for the judge.")
@@ -181,7 +176,7 @@ def score_file_command(**options: Any) -> int:
     """Score a file of replies with the scorer of a task.
 
     \b
-    FILE is JSON or JSONL with `id` and `response`; a folder of MMMU's <subject>/output.json; MMMU-Pro's *.jsonl.
+    FILE is JSON or JSONL with `id` and `response`, a folder of MMMU's <subject>/output.json, or MMMU-Pro's *.jsonl.
       sketchmark score-file --task mmmu --predictions outputs/llava --scoring strict,official
       sketchmark score-file --task vqa_rad --data data/VQA_RAD --predictions results.json --scoring strict,code-fork
     """

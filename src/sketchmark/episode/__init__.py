@@ -1,7 +1,4 @@
-"""The finished transcript of one model on one sample.
-
-The scores of an episode, how they are made, and totals over several tasks.
-"""
+"""The transcript of one model on one sample, and the scores that it gets."""
 
 from __future__ import annotations
 
@@ -19,11 +16,11 @@ Act = Literal["show", "say", "draw", "describe", "skip"]
 
 @dataclass(frozen=True)
 class Turn:
-    """One thing that happened at the desk.
+    """One event at the desk.
 
-    `added` is what the turn left in the context. `suffix` was sent with this one call and then taken away again,
-    so the exact context of any call is: all that earlier turns added, plus its own suffix.
-    `describe` is a drawing put into words (text_cot); `skip` records something the protocol left out, and why.
+    `added` is what the turn left in the context. `suffix` was sent with this call only. So the context of a call is
+    everything that earlier turns added, and the call's own suffix. `describe` is a drawing described in text
+    (text_cot). `skip` records something that the protocol left out, and why.
     """
 
     act: Act
@@ -36,7 +33,7 @@ class Turn:
 
 @dataclass(frozen=True)
 class Failure:
-    """Why an episode ended early. `kind` is what the failure table counts."""
+    """The reason why an episode ended early. The failure table counts `kind`."""
 
     kind: str
     message: str
@@ -54,23 +51,23 @@ class Episode:
     turns: tuple[Turn, ...]
     failure: Failure | None = None
     started: float = 0.0
-    """Unix time; it also tells a retried episode from the failed one before it."""
+    """Unix time. A retried episode differs from the failed one in it."""
 
     seconds: float = 0.0
     settings: dict[str, str] = field(default_factory=dict)
-    """What the episode was played with: mode, canvas, steps."""
+    """Mode, canvas and steps of the episode."""
 
     stops_run: bool = False
-    """No other episode will escape what ended this one. Of use while a run plays; not written down."""
+    """Further episodes would fail the same way. Used during a run and not written to disk."""
 
     repeat: int = 0
-    """Which of several episodes of the sample this is."""
+    """Number of this episode among several of the same sample."""
 
     branch: int = 0
-    """Which of several answers on the same drawings this is."""
+    """Number of this answer among several on the same drawings."""
 
     def contexts(self) -> Iterator[tuple[Turn, Context]]:
-        """Every call with the exact context that was sent."""
+        """Yield every call with the exact context that was sent."""
         context = Context()
         for turn in self.turns:
             if turn.reply is not None:
@@ -83,14 +80,14 @@ class Episode:
 
     @property
     def answer(self) -> str:
-        """The last thing said; empty when the episode did not get that far."""
+        """The last thing said; empty if the episode failed or ended before that."""
         if self.failure or not self.says:
             return ""
         return self.says[-1]
 
     @property
     def drawings(self) -> list[Picture]:
-        """What the model drew itself, in order (never the canvas it was shown instead)."""
+        """The images that the model drew itself, in order. A canvas shown instead of a drawing is not included."""
         return [turn.reply.picture for turn in self.turns if turn.act == "draw" and turn.reply and turn.reply.picture]
 
     @property
@@ -100,8 +97,8 @@ class Episode:
 
 @dataclass(frozen=True)
 class Scores:
-    """What a scorer says of one episode: named numbers (None: does not apply here), notes for the reader, and
-    whether an answer could be read at all. The note `answer` is what was read: two scorings are told apart by it."""
+    """A scorer's result for one episode: named numbers (None: not applicable), notes for the reader, and whether
+    the answer could not be parsed. The note `answer` is the parsed answer; two scorings are compared by it."""
 
     values: Mapping[str, float | None]
     notes: Mapping[str, Any] = field(default_factory=dict)
@@ -110,7 +107,7 @@ class Scores:
 
 @dataclass(frozen=True)
 class Grading:
-    """How to score: `scoring` names the rules (strict unless asked otherwise); `judge` is any model, or None."""
+    """The rules of scoring by name (`scoring`), and a model as judge, or None."""
 
     scoring: str = "strict"
     judge: Model | None = None
@@ -118,18 +115,18 @@ class Grading:
 
 Scorer = Callable[[Sample, Episode, Grading], "Scores | Awaitable[Scores]"]
 Aggregator = Callable[[Sequence[Mapping[str, Any]], str], Mapping[str, Any]]
-"""(score rows, scoring) -> a data set's own summary, beside the means that every task gets."""
+"""(score rows, scoring) -> a benchmark's own summary, in addition to the means of every task."""
 
 Settler = Callable[[Sequence[Mapping[str, Any]], str], Mapping[str, Mapping[str, float | None]]]
-"""(score rows, scoring) -> sample -> its values, for samples whose score the other rows decide too."""
+"""(score rows, scoring) -> sample -> its values, for samples whose score depends on other rows."""
 
 
 @dataclass(frozen=True)
 class Share:
-    """What one task counts for in a benchmark's total: `items` is its weight and how many samples a whole run has.
+    """One task's part in the total of a benchmark. `items` is its weight and the number of samples of a complete run.
 
-    Tasks of one `source` ask about the same items: their samples of one name are not independent. `scores` names, by
-    scoring, a score that goes in instead of the task's headline.
+    Tasks of one `source` ask about the same items, so their samples of the same name are not independent. `scores`
+    names, by scoring, a score that is used instead of the task's headline score.
     """
 
     task: str
@@ -148,12 +145,12 @@ class Total:
 
     @property
     def weights(self) -> dict[str, int]:
-        """Category → its weight: all its items."""
+        """Category → the sum of its items."""
         return {
             category: sum(share.items for share in self.shares if share.category == category)
             for category in dict.fromkeys(share.category for share in self.shares)
         }
 
     def overall(self, categories: Mapping[str, float]) -> float:
-        """The overall score from the score of every category."""
+        """Compute the overall score from the scores of all categories."""
         return sum(weight * categories[name] for name, weight in self.weights.items()) / sum(self.weights.values())

@@ -1,6 +1,7 @@
-"""What a model gets to see of its own drawing: the controls that separate drawing, seeing and answering.
+"""The desk, where one model works on one sample, and the canvases that replace its drawings.
 
-Where one model works on one sample. The desk keeps the context and writes the transcript.
+The desk keeps the context and writes the transcript. Canvases are controls: they separate drawing, seeing and
+answering.
 """
 
 from __future__ import annotations
@@ -18,8 +19,8 @@ from sketchmark.media import Picture
 from sketchmark.media.sound import Sound
 
 CANVASES = ("own", "blank", "other", "oracle", "corrupt", "caption", "source")
-"""`source` is the code of a drawing instead of the picture, for a model that draws by code. It is not made of the
-picture, so the desk shows it."""
+"""`source` shows the code of a drawing instead of the image, for a model that draws by code. The desk itself shows
+it, because it is not made from the image."""
 
 NEEDS = {
     "oracle": "true pictures",
@@ -32,12 +33,12 @@ OF_A_WORLD = ("corrupt", "caption")
 """Canvases that only a sample's world can make."""
 
 Canvas = Callable[[Picture, int], Awaitable[Picture | Part]]
-"""(the drawing, how many were drawn before it) -> what goes into the context in its place: a picture, or a part that
-says who wrote it."""
+"""(the drawing, the number of earlier drawings) -> an image for the context in its place, or a part with its
+author."""
 
 
 class MakesCanvases(Protocol):
-    """The part of a world that canvases are made by."""
+    """The part of a world that makes canvases."""
 
     @property
     def corrupt(self) -> Callable[[Sample], list[Picture]] | None: ...
@@ -47,7 +48,8 @@ class MakesCanvases(Protocol):
 
 
 def can_have(name: str, sample: Sample, world: MakesCanvases | None) -> bool:
-    """Whether a sample has what a canvas shows. `world` is the sample's; only the canvases of a world ask for it."""
+    """Return whether a sample has what a canvas shows. `world` is the sample's; only the canvases of a world need
+    it."""
     if name == "oracle":
         return sample.frames is not None
     return name not in OF_A_WORLD or (world is not None and getattr(world, name) is not None)
@@ -58,17 +60,17 @@ async def own(drawing: Picture, index: int) -> Picture:
 
 
 async def blank(drawing: Picture, index: int) -> Picture:
-    """White paper of the same size: an answer that stays as good never depended on the drawing."""
+    """Return a white image of the same size. If answers stay as good, they do not depend on the drawing."""
     from PIL import Image
 
     return Picture.from_image(Image.new("RGB", drawing.size, "white"))
 
 
 def instead(frames: Sequence[Picture]) -> Canvas:
-    """Other pictures in place of the drawings, step by step. Past the last step the world stands still.
+    """Show other images in place of the drawings, step by step; after the last one, the last one again.
 
-    `oracle` shows the true ones, which separates reading a drawing from making it; `corrupt` the true ones with one
-    thing wrong, which tells whether the model notices or follows what it is shown.
+    `oracle` shows ground-truth images, which separates reading a drawing from making it. `corrupt` shows ground-truth
+    images with one error, which shows whether the model notices the error or follows the image.
     """
 
     async def show(drawing: Picture, index: int) -> Picture:
@@ -78,7 +80,8 @@ def instead(frames: Sequence[Picture]) -> Canvas:
 
 
 def missing(name: str) -> Canvas:
-    """For a sample that lacks what its task's first one has: not scored, rather than shown something else."""
+    """Fail for a sample that lacks what the first sample of its task has. It is not scored, rather than shown
+    something else."""
 
     async def show(drawing: Picture, index: int) -> Picture:
         raise CallFailed("no_canvas", f"this sample has no {NEEDS[name]} for the {name} canvas")
@@ -87,7 +90,7 @@ def missing(name: str) -> Canvas:
 
 
 def caption(in_words: Callable[[Picture], str]) -> Canvas:
-    """What our reader sees in the drawing, as a text of the task's: the drawing's content without the picture."""
+    """Show a text by our image reader: the drawing's content without the image."""
 
     async def show(drawing: Picture, index: int) -> Part:
         return Part(in_words(drawing))
@@ -96,10 +99,10 @@ def caption(in_words: Callable[[Picture], str]) -> Canvas:
 
 
 def other(donated: Callable[[], Awaitable[Sequence[Picture]]]) -> Canvas:
-    """Another sample's drawing at the same step (its last one, if it drew fewer).
+    """Show another sample's drawing at the same step, or its last one if it has fewer.
 
-    The donor plays with its own canvas, on demand and once; with the call cache on, an episode it has already
-    played costs nothing.
+    The donor runs once, when needed, with its own canvas. With the call cache, a donor that has run before costs
+    nothing.
     """
 
     async def show(drawing: Picture, index: int) -> Picture:
@@ -112,10 +115,10 @@ def other(donated: Callable[[], Awaitable[Sequence[Picture]]]) -> Canvas:
 
 
 class Desk:
-    """A protocol's only way to reach a model, so that nothing can be shown, said or drawn off the record.
+    """A protocol's only way to reach a model, so that the transcript is complete.
 
-    A suffix goes with one call only; what the model answers stays in the context. That is how the published
-    protocols are written: inputs, plans and drawings are carried, instructions for a single step are not.
+    A suffix goes with one call only; the model's reply stays in the context. The published protocols work this way:
+    inputs, plans and drawings stay, instructions for a single step do not.
     """
 
     def __init__(
@@ -149,13 +152,13 @@ class Desk:
         return self._model.abilities.combined_prompt and not self._in_words
 
     def show(self, *contents: Content) -> None:
-        """Put texts, pictures and sounds before the model, each as a part of its own."""
+        """Add texts, images and sounds to the context, each as one part."""
         if any(isinstance(content, Sound) for content in contents) and not self._model.abilities.hear:
             raise CallFailed("cannot_hear", f"{self._model.name} takes no sounds")
         self._record("show", tuple(Part(content) for content in contents))
 
     async def say(self, suffix: str = "", *, limit: int | None = None) -> str:
-        """Let the model speak. An empty or refused reply is kept as it is: unanswered, never guessed."""
+        """Ask the model for text. An empty or refused reply is kept as it is: unanswered, never guessed."""
         options = replace(self._saying, max_new_tokens=limit) if limit else self._saying
         reply, seconds = await self._call("say", suffix, options)
         added = (Part(reply.text, "model", reply.native),) if reply.text else ()
@@ -163,11 +166,11 @@ class Desk:
         return reply.text
 
     async def draw(self, suffix: str = "", *, label: str = "") -> None:
-        """Let the model draw and see what it drew, behind an optional label: the canvas, and nothing of what it said
-        with the drawing; or the code of the drawing (the canvas `source`), and no picture.
+        """Ask the model for a drawing, and add to the context what the canvas shows, after an optional label. Text
+        that came with the drawing is not added. The canvas `source` adds the drawing's code and no image.
 
-        In text_cot the drawing is put into words instead. A call that returns no picture ends the episode, unless
-        the run was told to continue without it.
+        In text_cot the model describes the drawing instead. A call without an image ends the episode, unless the run
+        continues without it.
         """
         before = (Part(label),) if label else ()
         if self._in_words:
@@ -186,8 +189,8 @@ class Desk:
         self._record("draw", (*before, shown), suffix, reply, seconds)
 
     async def draw_and_say(self, prompt: str) -> None:
-        """One call for both, for a model that draws, looks and answers by itself. It is written down as the drawing
-        and the answer that it returned."""
+        """Make one call for both, for a model that draws, looks and answers by itself. The transcript has the
+        drawing and the answer that it returned."""
         options = replace(self._saying, extra={**self._drawing.extra, **self._saying.extra})
         reply, seconds = await self._call("say", prompt, options)
         index, self._drawn = self._drawn, self._drawn + 1
@@ -200,13 +203,13 @@ class Desk:
         self._record("say", added, reply=answer, note="came with the drawing, in one call")
 
     def _describing(self) -> Options:
-        """A description needs more room than a short answer: what the mode gives drawings, if it says, and never
-        less than answers have."""
+        """Return the options of a description. It needs more tokens than a short answer: as many as the mode gives
+        drawings, if set, and never fewer than answers have."""
         least, limit = self._drawing.max_new_tokens, self._saying.max_new_tokens
         return replace(self._saying, max_new_tokens=max(least, limit)) if least and limit else self._saying
 
     def skip(self, why: str) -> None:
-        """Write down what the protocol leaves out and why, so that a missing step is never a riddle."""
+        """Record what the protocol leaves out and why."""
         self.turns.append(Turn("skip", note=why))
 
     def _no_picture(self, index: int, suffix: str, reply: Reply, seconds: float) -> None:

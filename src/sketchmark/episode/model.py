@@ -1,4 +1,4 @@
-"""What a model is to Sketchmark: something that can say and/or draw from a context.
+"""The interface of models: a model can say, draw or both, given a context.
 
 A new model is one class with one or two methods:
 
@@ -21,11 +21,11 @@ from sketchmark.media import Picture
 from sketchmark.secrets import redact_all
 
 Finish = Literal["stop", "length", "refused", "empty", "no_picture"]
-"""Why a reply ended. Anything but `stop` is counted and shown beside the scores."""
+"""Why a reply ended. Any other value than `stop` is counted and shown with the scores."""
 
 
 class CallNotes(Protocol):
-    """The part of a model's call count that its adapter reports to: single attempts are known only there."""
+    """The part of a model's call count that its adapter updates: only the adapter sees single attempts."""
 
     retries: int
 
@@ -34,10 +34,10 @@ class CallNotes(Protocol):
 
 @dataclass(frozen=True)
 class Options:
-    """Generation settings of one call. `extra` carries what only some models know (cfg_text_scale, width...).
+    """Generation settings of one call. `extra` holds settings that only some models have (cfg_text_scale, width...).
 
-    `repeat` and `branch` say whose call it is. They are not sent to the model. The call cache keeps the replies of
-    each apart.
+    `repeat` and `branch` identify the episode. They are not sent to the model; the call cache keeps their replies
+    apart.
     """
 
     max_new_tokens: int | None = None
@@ -62,7 +62,7 @@ class Options:
 
 @dataclass(frozen=True)
 class Usage:
-    """What a call cost, as the provider counts it. `calls` is 0 for a reply that came from the cache."""
+    """The usage of a call, as the provider counts it. `calls` is 0 for a cache hit."""
 
     tokens_in: int = 0
     tokens_out: int = 0
@@ -73,17 +73,15 @@ class Usage:
 
 @dataclass(frozen=True)
 class Reply:
-    """What came back from one call.
+    """The result of one call.
 
-    `left_out` names, in words, each part of the context that the adapter could not pass on ("2 of 3 pictures: the
-    server conditions on one"). It is recorded with the episode and counted in the summary: nothing is dropped
-    in silence.
-    `raw` is the provider's reply, for looking. What JSON cannot say of it is written as text.
-    `trouble` says in words why there is no picture, where that is known.
-    `native` is the provider's own record of the turn, to be sent back with it (`history=native`); else empty.
+    `left_out` names each part of the context that the adapter could not pass on ("2 of 3 pictures: the server
+    conditions on one"). The episode records it and the summary counts it. `raw` is the provider's reply, for
+    inspection; values that JSON lacks are written as text. `trouble` explains why there is no image, if known.
+    `native` is the provider's own record of the turn, to be sent back with it (`history=native`); otherwise empty.
 
-    A reply never holds a key, whatever model made it: one that a server echoes is taken out here, before the cache,
-    the episode or the next call can see it.
+    A reply never holds a key. If a server echoes one, it is removed here, before the cache, the episode or the next
+    call can see it.
     """
 
     text: str = ""
@@ -104,24 +102,24 @@ class Reply:
 
 @dataclass(frozen=True)
 class Abilities:
-    """What a model can take and give. Checked before the first call of a run."""
+    """Inputs that a model accepts and outputs that it returns. Checked before the first call of a run."""
 
     say: bool
     draw: bool
     max_pictures: int | None = None
-    """How many input pictures a call may carry; None: any number."""
+    """Maximum number of input images per call; None: no maximum."""
 
     combined_prompt: bool = False
     """Draws and answers in one `say`, from the combined prompt of `sketchmark.episode.protocol`."""
 
     draws_code: bool = False
-    """A drawing's `Reply.text` is the code that the picture was made of (`draw_with=svg`)."""
+    """`Reply.text` of a drawing is the code that the image was made from (`draw_with=svg`)."""
 
     hear: bool = False
-    """Listens to sounds."""
+    """Accepts sounds."""
 
     native: bool = False
-    """Is sent its own turns back as its provider recorded them (`history=native`)."""
+    """Receives its own turns as its provider recorded them (`history=native`)."""
 
 
 class Model:
@@ -129,17 +127,18 @@ class Model:
 
     max_pictures: int | None = None
     hears: bool = False
-    """Set this for a model that takes the sounds of a context; others are never given any."""
+    """Set this for a model that accepts the sounds of a context. Other models are never given any."""
 
     combined_prompt: bool = False
-    """Set this for a model that stages drawing and answering itself: two-stage tasks then come as one prompt,
-    `[GEN_PROMPT]…[/GEN_PROMPT][QUESTION]…[/QUESTION]`, and its reply carries both the picture and the text."""
+    """Set this for a model that stages drawing and answering itself. Two-stage tasks then send one prompt,
+    `[GEN_PROMPT]…[/GEN_PROMPT][QUESTION]…[/QUESTION]`, and the reply holds both the image and the text."""
 
     arguments: Mapping[str, Any] = MappingProxyType({})
-    """What it was made with (`--model_args`), as it may be written down; set by whoever makes it by name."""
+    """The arguments that it was made with (`--model_args`), in a form that may be written to disk. Set by the
+    registry."""
 
     keys: tuple[str, ...] = ()
-    """The environment's variables that it reads its key from: workers elsewhere need them, too."""
+    """Environment variables that it reads its key from. Workers need them, too."""
 
     def __init__(self, name: str = "") -> None:
         self.name = name
@@ -162,21 +161,22 @@ class Model:
         )
 
     def identity(self) -> dict[str, Any]:
-        """Everything about this model that could change an answer: the cache key and run.json use it. No secrets.
+        """Return everything about this model that could change an answer, without secrets. The cache key and run.json
+        use it.
 
-        Unless a model knows better, all of its arguments count.
+        By default all arguments count.
         """
         return {"name": self.name, "class": type(self).__name__, **self.arguments}
 
     def expect(self, at_once: int) -> None:
-        """Told before a run how many episodes will be under way at once, for models that ration their calls."""
+        """Prepare for this number of concurrent episodes. A run calls it once, for models that limit their calls."""
 
     def forget(self, context: Context, options: Options) -> None:
-        """Told by a judge's scorer that what was said to this is no verdict: a cache must not say it again."""
+        """Discard a cached reply. A judge's scorer calls it if the reply is not a verdict."""
 
     async def retirements(self) -> dict[str, str]:
-        """Name → the day (`2026-12-01`) from which on its provider says that it will be gone. Asked once, before a
-        run; a provider that does not say, or does not answer, announces nothing."""
+        """Return name → the day (`2026-12-01`) on which the provider retires the model. Called once before a run.
+        A provider that does not publish it, or does not respond, gives nothing."""
         return {}
 
     async def close(self) -> None:

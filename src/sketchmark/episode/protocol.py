@@ -1,10 +1,7 @@
-"""Both stages of a two-stage visual chain of thought in one text, as lmms-eval's tasks and models pass it around.
+"""Protocols, the prompts of a mode filled in for a sample, and the combined prompt of both stages.
 
-What a mode says to a sample: the YAML's templates, filled in.
-
-How a task is played: each protocol is a short coroutine over a desk and knows no model.
-
-The same protocol serves visual_cot and text_cot: at a text_cot desk, `draw` returns a description instead.
+A protocol is a short coroutine over a desk and does not know the model. The same protocol serves visual_cot and
+text_cot: at a text_cot desk, `draw` returns a description instead.
 """
 
 from __future__ import annotations
@@ -29,10 +26,10 @@ def join(generation_prompt: str, question: str) -> str:
 
 
 def split(text: str) -> tuple[str, str] | None:
-    """(generation prompt, question), or None if the text is not of this form.
+    """Return (generation prompt, question), or None if the text does not have this form.
 
     The question runs to the last closing tag, so that a question that quotes the tags stays whole. A literal
-    `{question}` in the generation prompt stands for the question, as in the models that made up this form.
+    `{question}` in the generation prompt is replaced by the question, as in the models that introduced this form.
     """
     begin, end = text.find(_BEGIN), text.rfind(_END)
     middle = _MIDDLE.search(text, begin + len(_BEGIN)) if begin >= 0 else None
@@ -47,21 +44,19 @@ _PICTURE = re.compile(r"<([a-z_][a-z0-9_]*)>")
 
 MOST_CHARACTERS = 2_000_000
 MOST_DEEP = 40
-"""Prompts that use prompts multiply: a few lines of a task file could stand for more text than there is memory."""
+"""Prompts that use prompts multiply: a few lines of a task file could expand to more text than fits in memory."""
 
 
 @dataclass(frozen=True)
 class FilledPrompts:
-    """One sample with one mode's prompts.
+    """One sample with the prompts of one mode.
 
-    A template is a text in which `{name}` stands for a field of the sample, another prompt, or a value the protocol
-    gives. A name nobody knows stays as it is, because published prompts are full of literal braces. Prompts may use
-    prompts, but what a data set puts into a field is never read as a template.
-    A layout is a list of templates, one part each; an entry `<name>` alone is the sample's picture(s) and sounds of
-    that name.
-    `{each: name, parts: [...]}` repeats its parts for each picture, with `<it>` and the number `{i}`;
-    `{when: name, parts: [...]}` shows them if the sample has such a picture or field, `unless` if it has not (of
-    several names: any).
+    A template is a text in which `{name}` is replaced by a field of the sample, another prompt, or a value of the
+    protocol. An unknown name stays as it is, because published prompts contain literal braces. Prompts may use
+    prompts, but a field of a dataset is never read as a template. A layout is a list of templates, one part each; an
+    entry `<name>` is the sample's image(s) and sounds of that name. `{each: name, parts: [...]}` repeats its parts
+    for each image, with `<it>` and the number `{i}`. `{when: name, parts: [...]}` shows them if the sample has such
+    an image or field, `unless` if it does not (with several names: any of them).
     """
 
     sample: Sample
@@ -70,16 +65,16 @@ class FilledPrompts:
     settings: Mapping[str, Any] = field(default_factory=dict)
 
     def text(self, name: str, **values: object) -> str:
-        """The prompt `name`, filled in; empty when the mode has none of that name.
+        """Return the prompt `name`, filled in; empty if the mode has no such prompt.
 
-        A sample whose fields have a `variant` gets the prompt `name@variant` where there is one: the wording may
-        depend on the kind of item, and still stand in the YAML.
+        A sample with a field `variant` gets the prompt `name@variant` if there is one, so the wording in the YAML can
+        depend on the kind of item.
         """
         varied = f"{name}@{self.sample.fields.get('variant', '')}"
         return self._fill(str(self.prompts.get(varied, self.prompts.get(name, ""))), values, (name,))
 
     def parts(self, name: str = "inputs") -> list[Content]:
-        """The layout `name`, filled in. Empty texts are left out: a part is something that is there."""
+        """Return the layout `name`, filled in, without empty texts."""
         layout = self.prompts.get(name)
         if not isinstance(layout, list):
             raise BadInput(f"mode has no layout {name!r}", "give a list of parts under prompts")
@@ -87,7 +82,7 @@ class FilledPrompts:
 
     @property
     def true_steps(self) -> int:
-        """How many steps the published protocol grants: the answer's length, or `num_images` where it is unknown."""
+        """The number of steps that the published protocol grants: the answer's length, or `num_images` if unknown."""
         steps = self.sample.steps
         return steps if steps is not None else int(self.settings.get("num_images", 0))
 
@@ -124,7 +119,7 @@ class FilledPrompts:
         return self.sample.sounds.get(name, ())
 
     def _fill(self, template: str, values: Mapping[str, object], inside: tuple[str, ...] = ()) -> str:
-        """`inside` is the prompt that this is: one that names itself shows its name."""
+        """Fill in a template. `inside` is this prompt's name: a prompt that names itself shows its name."""
         read = 0
 
         def counted(text: str) -> str:
@@ -159,18 +154,19 @@ Play = Callable[[Desk, FilledPrompts], Awaitable[None]]
 
 @dataclass(frozen=True)
 class Protocol:
-    """A way to play, and what it asks of a model, so that a model that cannot is refused before the first call."""
+    """A coroutine that runs an episode, and what it needs of a model, so that a model without it is refused before
+    the first call."""
 
     play: Play
     draws: Callable[[FilledPrompts], int]
-    """How many drawings an episode asks for (0: none)."""
+    """The number of drawings that an episode asks for (0: none)."""
 
     must_draw: bool = False
     skips_drawing: bool = False
-    """The drawing comes last: a model that does not draw plays the rest, and the run says so."""
+    """The drawing comes last. A model that does not draw runs the rest, and the run reports it."""
 
     in_combined_prompt: bool = False
-    """A model that stages drawing and answering itself (`Model.combined_prompt`) plays this in a single call."""
+    """A model that stages drawing and answering itself (`Model.combined_prompt`) runs this in a single call."""
 
 
 async def direct(desk: Desk, prompts: FilledPrompts) -> None:
@@ -179,7 +175,7 @@ async def direct(desk: Desk, prompts: FilledPrompts) -> None:
 
 
 async def steps_then_answer(desk: Desk, prompts: FilledPrompts) -> None:
-    """Maze and sliding: plan a step, draw it, look at it, take the next; then give the whole answer."""
+    """Plan a step, draw it, look at it, take the next; then give the whole answer."""
     desk.show(*prompts.parts())
     for i in _steps(prompts):
         plan = await desk.say(prompts.text("plan", i=i), limit=prompts.settings.get("plan_tokens"))
@@ -190,7 +186,7 @@ async def steps_then_answer(desk: Desk, prompts: FilledPrompts) -> None:
 
 
 async def draw_then_answer(desk: Desk, prompts: FilledPrompts) -> None:
-    """Two stages: draw a visualisation of all the pictures, then answer from the pictures and the drawing."""
+    """Draw an image from all inputs, then answer from the inputs and the drawing."""
     desk.show(*prompts.parts())
     if desk.wants_combined_prompt:
         await desk.draw_and_say(join(prompts.text("generation_prompt"), prompts.text("ask")))
@@ -200,12 +196,14 @@ async def draw_then_answer(desk: Desk, prompts: FilledPrompts) -> None:
 
 
 def _steps(prompts: FilledPrompts) -> range:
-    """`truth` leaks the length of the answer, as published; `model` is bounded only by what the task allows."""
+    """Return the step numbers. `truth` reveals the length of the answer, as published; `model` has only the task's
+    maximum."""
     return range(1, 1 + (prompts.true_steps if prompts.steps == "truth" else prompts.max_steps))
 
 
 def says_done(plan: str) -> bool:
-    """The word DONE, in capitals as the prompt asks for it ("done" inside a sentence is a plan, not an end)."""
+    """Return whether the plan has the word DONE, in capitals as the prompt asks ("done" inside a sentence is a
+    plan)."""
     return re.search(r"\bDONE\b", plan) is not None
 
 
@@ -214,4 +212,4 @@ PROTOCOLS: dict[str, Protocol] = {
     "steps_then_answer": Protocol(steps_then_answer, draws=lambda prompts: len(_steps(prompts)), must_draw=True),
     "draw_then_answer": Protocol(draw_then_answer, draws=lambda prompts: 1, must_draw=True, in_combined_prompt=True),
 }
-"""The general ones. A benchmark or world brings its own, which task files name by an alias."""
+"""The general protocols. A benchmark or world brings its own, which task files name by an alias."""

@@ -1,4 +1,4 @@
-"""What a model is shown: pictures, texts, sounds, and the ordered context they form."""
+"""Samples and the contexts that a model sees: ordered texts, images and sounds."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Author = Literal["task", "model"]
 
 @dataclass(frozen=True)
 class Part:
-    """One text, picture or sound in a context, and who put it there."""
+    """One text, image or sound in a context, and its author."""
 
     content: Content
     by: Author = "task"
@@ -80,12 +80,12 @@ class Context:
         return [part.content for part in self.parts if isinstance(part.content, str)]
 
     def key(self) -> str:
-        """A digest of everything a model could see here: equal keys mean equal contexts."""
+        """Return a digest of everything a model could see here: equal keys mean equal contexts."""
         return hashlib.sha256(json.dumps([part.key() for part in self.parts]).encode()).hexdigest()
 
 
 def of(*contents: Content, by: Author = "task") -> Context:
-    """A context from plain texts, pictures and sounds: `of("What is this?", picture)`."""
+    """Make a context from plain texts, images and sounds: `of("What is this?", picture)`."""
     return Context(tuple(Part(content, by) for content in contents))
 
 
@@ -96,10 +96,10 @@ Pictures = Picture | Sequence[Picture]
 class Sample:
     """One item of a task.
 
-    `fields`, `pictures` and `sounds` are what prompts may show, by name. `target` is what is true of the item and is
-    seen by scorers alone. `groups` is how the item is grouped in tables (category, difficulty, language...); the
-    entry `cluster` names items that share a picture or source, so that intervals are not too narrow.
-    `frames` makes the true picture after each drawing step, for the oracle canvas and the picture scores.
+    `fields`, `pictures` and `sounds` are what prompts may show, by name. `target` is the ground truth; only scorers
+    see it. `groups` is how tables group the item (category, difficulty, language...). Its entry `cluster` names items
+    that share an image or source, so that intervals are not too narrow. `frames` makes the ground-truth image after
+    each drawing step, for the oracle canvas and the image scores.
     """
 
     id: str
@@ -116,7 +116,7 @@ class Sample:
             object.__setattr__(self, name, well_formed(getattr(self, name)))
 
     def fingerprint(self) -> str:
-        """A digest of all that is asked and all that is true: a changed data set changes it."""
+        """Return a digest of the question and its ground truth. A changed dataset changes it."""
         return self._fingerprint
 
     @cached_property
@@ -132,7 +132,7 @@ class Sample:
 
 
 class Draft:
-    """A sample that is known by its id before it is made: whoever needs the id alone does not wait for pictures."""
+    """A sample whose id is known before it is made, so that code that needs only the id does not wait for images."""
 
     def __init__(self, id: str, make: Callable[[], Sample]) -> None:
         self.id = id
@@ -140,7 +140,7 @@ class Draft:
 
     @classmethod
     def of(cls, sample: Sample) -> Draft:
-        """One that was never a draft, because it was read from a file."""
+        """Wrap a sample that is complete already, because it was read from a file."""
         draft = cls(sample.id, lambda: sample)
         draft.__dict__["sample"] = sample
         return draft
@@ -155,8 +155,8 @@ class Draft:
 
 
 class Drafts(Iterator[Sample]):
-    """What a generator of samples may return: samples for whoever takes them one by one, each made when it is taken;
-    `drafts` for a run that resumes and need not paint again what it has played."""
+    """A generator's samples, each made when it is taken. A resumed run takes `drafts` instead, and does not draw
+    again what it has finished."""
 
     def __init__(self, drafts: Iterable[Draft]) -> None:
         self.drafts = iter(drafts)

@@ -1,15 +1,7 @@
-"""Files on disk: written whole, read line by line, pictures under their digest, rows of published data sets.
+"""Files on disk: atomic writes, safe file names, and paths that stay inside a folder.
 
-Files that are there whole or not at all, for readers in other processes and after a kill or a power cut.
-
-Paths as people type them. On a command line the shell reads `~`; in Python nobody has.
-
-Names of files that are made from what someone wrote. Such a text is never a path.
-
-Files that belong to a folder: regular ones, that lie where their names say.
-
-A run folder may come from a stranger. A link in it would have us read, or cut off, a file elsewhere; a pipe would
-have us wait for ever. So every path below such a folder is made here.
+A run folder may be untrusted. A link in it would make us read or truncate a file elsewhere; a pipe would block us. So
+every path below such a folder is made by `own_file` and `own_folder`.
 """
 
 from __future__ import annotations
@@ -31,12 +23,12 @@ from sketchmark.files.jsonl import plain
 
 @contextmanager
 def replacing(path: Path, *, durable: bool = True) -> Iterator[BinaryIO]:
-    """A new file, written to the side. At the end of the block it takes the name, whoever else writes it; if the
-    block fails, what was there stays and nothing is left beside it.
+    """Open a new file that takes the name at the end of the block. If the block fails, the old file stays and the new
+    one is deleted. Readers in other processes, or after a crash, see one of the two files complete.
 
-    `durable`: the bytes are on the disk before the name is, or a power cut could leave the name with nothing behind
-    it. That costs a wait for the disk, so it is not for what can be had again: a cached reply or a picture.
-    Whatever stands under the temporary name is not opened: it may be a link.
+    `durable`: the bytes are on the disk before the name is; otherwise a power cut could leave an empty file. This
+    waits for the disk, so it is not used for what can be made again: a cached reply or an image. A file under the
+    temporary name is never opened: it may be a link.
     """
     temporary = path.with_name(f".{path.name}.{os.getpid()}.{threading.get_ident()}")
     try:
@@ -54,7 +46,7 @@ def replacing(path: Path, *, durable: bool = True) -> Iterator[BinaryIO]:
 
 
 def _new(path: Path) -> BinaryIO:
-    """The folder mostly stands and the name is mostly free: what is not so is mended when it is met."""
+    """Open a new file. The folder mostly exists and the name is mostly free, so other cases are handled on error."""
     while True:
         try:
             return open(path, "xb")  # noqa: PTH123  (a Path's own `open` costs as much again)
@@ -67,7 +59,7 @@ def _new(path: Path) -> BinaryIO:
 
 
 def write_atomic(path: Path, data: bytes, *, durable: bool = True) -> None:
-    """The name never stands for half a file."""
+    """Write a file so that the name never refers to a part of it."""
     with replacing(path, durable=durable) as file:
         file.write(data)
 
@@ -77,18 +69,19 @@ def write_json(path: Path, value: Any) -> None:
 
 
 def from_home(path: str | os.PathLike[str]) -> Path:
-    """With a leading `~` read as the home folder; a folder that has such a name is `./~`."""
+    """Expand a leading `~`; a folder of that name is `./~`. A shell does this for the command line, Python does
+    not."""
     return Path(os.path.expanduser(path))  # noqa: PTH111  (a Path's own fails where there is no such user)
 
 
 _ORDINARY = re.compile(r"[A-Za-z0-9_]([A-Za-z0-9_.\-]{0,98}[A-Za-z0-9_\-])?")
 _RESERVED = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)(\..*)?", re.IGNORECASE)
-"""Devices on Windows, whatever their ending; exports are sent to others."""
+"""Device names on Windows, with any suffix. Exports are sent to other machines."""
 
 
 def file_names(wanted: Mapping[str, str]) -> dict[str, str]:
-    """key → the name it wants, if that is an ordinary one and nobody has it yet, upper and lower case alike;
-    otherwise what is ordinary in it, and a digest that tells it apart."""
+    """Return key → its text as a file name, if that is ordinary and not yet used in any case; otherwise the
+    ordinary part of it with a digest. Such a text is never a path."""
     names: dict[str, str] = {}
     taken: set[str] = set()
     for key, text in wanted.items():
@@ -101,7 +94,7 @@ def file_names(wanted: Mapping[str, str]) -> dict[str, str]:
 
 
 def file_name(text: str) -> str:
-    """The same for a name that stands alone."""
+    """Return one text as a file name, as `file_names` does."""
     return file_names({"": text})[""]
 
 
@@ -109,12 +102,12 @@ _KINDS = ((stat.S_ISLNK, "a link"), (stat.S_ISDIR, "a folder"), (stat.S_ISREG, "
 
 
 def own_file(root: Path, *names: str) -> Path:
-    """`root/names…`, where a regular file stands, or nothing yet, and every folder on the way is a real one."""
+    """Return `root/names…` if it is a regular file or does not exist, and every folder above it is a real one."""
     return _checked(own_folder(root, *names[:-1]) / names[-1], stat.S_ISREG, "a file")
 
 
 def own_folder(root: Path, *names: str) -> Path:
-    """`root/names…`, where a folder stands, or nothing yet, and no link on the way."""
+    """Return `root/names…` if it is a folder or does not exist, without a link above it."""
     for name in names:
         root = _checked(root / name, stat.S_ISDIR, "a folder")
     return root
@@ -128,7 +121,7 @@ def _checked(path: Path, wanted: Callable[[int], bool], called: str) -> Path:
     if not wanted(mode):
         found = next((name for is_kind, name in _KINDS if is_kind(mode)), "a device or a socket")
         raise BadInput(
-            f"{path} is {found}, not {called} of its own",
+            f"{path} is {found}, not {called} of this folder",
             "it is not followed; remove it",
         )
     return path

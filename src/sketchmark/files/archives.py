@@ -1,7 +1,7 @@
-"""Sets that are published as files (JSON, CSV, zip archives). Tables are read by `files.tables`.
+"""Datasets that are published as files (JSON, CSV, zip archives). `files.tables` reads tables.
 
-From the hub, the files are downloaded and then read like a folder of the user's, so there is one way of reading.
-Archives are read in place: nothing is unpacked, so nothing can be written outside a folder.
+Files from the hub are downloaded and then read like a folder of the user's. Archives are read in place: nothing is
+unpacked, so nothing can be written outside a folder.
 """
 
 from __future__ import annotations
@@ -22,13 +22,14 @@ from sketchmark.files.tables import LONGEST_CELL, as_picture, inside, ways, with
 from sketchmark.media import Picture
 
 MAX_MEMBER = 256 * 1024 * 1024
-"""No picture or question file of these sets comes near this; an archive that claims so is not one of them."""
+"""Maximum bytes of a file in an archive. No file of these datasets is nearly as large."""
 
 _LONGEST_LITERAL = 100_000
 
 
 def folder_of(data: Path | None, names: Sequence[str]) -> Path | None:
-    """--data itself, or the folder of one of the set's names in it, so that one folder can hold them all."""
+    """Return --data, or the folder in it with one of the dataset's names, so that one folder can hold all
+    datasets."""
     if data is None:
         return None
     return next((data / name for name in names if (data / name).exists()), data)
@@ -43,10 +44,10 @@ def open_files(
     how: str = "",
     limit: int | None = None,
 ) -> Files:
-    """The files of a set: the user's folder, or those of the hub's that match, each pattern at least one.
+    """Open the files of a dataset: the user's folder, or the hub's files that match, at least one per pattern.
 
-    `how` is what to tell someone who has neither: what to get, from whom, and the layout expected. With a `limit`
-    archives on the hub are read where they are: no more of them is fetched than is needed.
+    `how` explains what to get, from where, and the expected layout. With a `limit`, archives on the hub are read in
+    parts, so only the needed parts are fetched.
     """
     if data is not None:
         if not data.is_dir():
@@ -72,8 +73,8 @@ def open_files(
 
 
 class Files:
-    """The files of one data set: plain ones under its folder, and those inside zip archives, which lie beside them or
-    are `archives`."""
+    """The files of one dataset: plain ones in its folder, and those inside zip archives, which are in the same
+    folder or given as `archives`."""
 
     def __init__(self, root: Path, archives: Sequence[Path | BinaryIO] = (), name: str = "") -> None:
         self.root, self._name = root, name or root.name
@@ -81,7 +82,7 @@ class Files:
         self._archives: list[tuple[zipfile.ZipFile, dict[str, str]]] | None = None
 
     def read(self, *names: str) -> bytes:
-        """The bytes of the first of `names` that is there, on disk or in an archive."""
+        """Return the bytes of the first of `names` that exists, on disk or in an archive."""
         for name in names:
             path = inside(self.root, name, self._name)
             if path.is_file():
@@ -93,14 +94,14 @@ class Files:
         raise BadInput(f"no file {names[0]!r} in {self._name} or its archives")
 
     def table(self, name: str, how: str) -> bytes:
-        """The file of questions; `how` is what to tell someone whose folder does not hold it."""
+        """Return the question file. `how` is the hint if the folder does not hold it."""
         try:
             return self.read(name)
         except BadInput as error:
             raise DataMissing(f"no {name} in {self.root} or its archives", how) from error
 
     def matching(self, folder: str, suffix: str) -> list[str]:
-        """The names of the files in `folder` that end in `suffix`, sorted: listing order is the machine's affair."""
+        """Return the sorted names of the files in `folder` that end in `suffix`."""
         below = self.root / folder
         found = {f"{folder}/{path.name}" for path in below.glob(f"*{suffix}")} if below.is_dir() else set()
         for _, members in self._opened():
@@ -115,7 +116,7 @@ class Files:
         return shown(Picture.from_bytes(self.read(*names)))
 
     def _opened(self) -> list[tuple[zipfile.ZipFile, dict[str, str]]]:
-        """Archives with their members by full name and by the name below the archive's top folder."""
+        """Return archives with their members, by full name and by the name below the archive's top folder."""
         if self._archives is None:
             self._archives = []
             for source in self._sources or sorted(self.root.glob("*.zip")):
@@ -140,7 +141,7 @@ class Files:
 
 
 def shown(picture: Picture) -> Picture:
-    """The picture as models can take it: CMYK and other print or raw forms become RGB, the rest keeps its bytes."""
+    """Return the image as models accept it: CMYK and other print or raw forms become RGB, others keep their bytes."""
     from PIL import Image
 
     if min(picture.size) < 1:
@@ -151,7 +152,8 @@ def shown(picture: Picture) -> Picture:
 
 
 def table_picture(value: Any, root: Path | None) -> Picture:
-    """A picture from a table's cell: the hub's `{"bytes", "path"}`, bytes, or the name of a file beside the table."""
+    """Return the image of a table's cell: the hub's `{"bytes", "path"}`, bytes, or the name of a file next to the
+    table."""
     folder = root.parent if root is not None and root.is_file() else root
     return shown(as_picture(value, "picture", folder))
 
@@ -171,12 +173,12 @@ def json_list(data: bytes, name: str) -> list[Any]:
 
 
 def text_lines(data: bytes) -> Iterator[str]:
-    """The lines of a JSONL file, each to be parsed where a broken one costs its own row alone."""
+    """Return the lines of a JSONL file, unparsed, so that a broken line affects only its own row."""
     return (line for line in data.decode("utf-8", errors="replace").split("\n") if line.strip())
 
 
 def csv_rows(data: bytes) -> Iterator[list[str]]:
-    """The rows below the header."""
+    """Yield the rows below the header."""
     csv.field_size_limit(LONGEST_CELL)
     reader = csv.reader(io.StringIO(data.decode("utf-8-sig", errors="replace"), newline=""))
     try:
@@ -187,7 +189,7 @@ def csv_rows(data: bytes) -> Iterator[list[str]]:
 
 
 def literal(value: Any) -> Any:
-    """A list or dict that a data set wrote as Python text. Parsed as a literal; nothing in it is ever run."""
+    """Parse a list or dict that a dataset wrote as Python text. It is parsed as a literal; nothing runs."""
     if not isinstance(value, str):
         return value
     if len(value) > _LONGEST_LITERAL:

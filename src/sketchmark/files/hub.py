@@ -1,11 +1,8 @@
-"""Data sets on the Hugging Face hub, by its own client: which files there are, whole files, and parts of them.
+"""Datasets on the Hugging Face hub: listings, whole files, and files that are read in parts.
 
-A run of all samples downloads its files whole before the first call, into the hub's own cache. A run with a limit
-reads the parts it needs of the large ones (`files.far`). Both need the network once; after that they work offline.
-
-A file on the hub that is read in parts, like one on disk.
-
-Parts are kept beside the hub's cache: what was read once is never asked for again, and is there offline.
+A run of all samples downloads whole files before the first call, into the hub's own cache. A run with a limit reads
+only the parts that it needs of large files; parts are kept next to the hub's cache. Both need the network once and
+then work offline.
 """
 
 from __future__ import annotations
@@ -39,7 +36,7 @@ _Found = TypeVar("_Found")
 
 @dataclass(frozen=True)
 class Listing:
-    """The files of a repository at one commit, with their sizes, and what its card says of configurations."""
+    """The files of a repository at one commit with their sizes, and the configurations of its card."""
 
     repo: str
     commit: str
@@ -47,12 +44,12 @@ class Listing:
     configs: list[dict[str, Any]]
 
     def matching(self, pattern: str) -> list[str]:
-        """Names that fit a glob, sorted; a star stays within one folder, two do not."""
+        """Return the sorted names that match a glob. `*` stays within one folder, `**` does not."""
         fitting = [name for name in sorted(self.sizes) if fnmatchcase(name, pattern)]
         return [name for name in fitting if "**" in pattern or name.count("/") == pattern.count("/")]
 
     def declared(self, config: str | None, split: str) -> list[str] | None:
-        """The files that the card names for a split; None where it says nothing of files."""
+        """Return the files that the card names for a split; None if it names no files."""
         fitting = [one for one in self.configs if one.get("config_name", "default") == (config or "default")]
         if config is None and not fitting:
             fitting = [one for one in self.configs if one.get("default")] or self.configs[:1]
@@ -65,7 +62,8 @@ class Listing:
 
 
 def _paths(data_files: Any, split: str) -> list[str]:
-    """A card names files as a list of `{split, path}`, as a mapping by split, or plainly: then they are train."""
+    """Return the patterns of a split. A card names files as a list of `{split, path}`, as a mapping by split, or
+    without splits: then they are train."""
     if isinstance(data_files, dict):
         data_files = [{"split": key, "path": value} for key, value in data_files.items()]
     if isinstance(data_files, list) and data_files and isinstance(data_files[0], dict):
@@ -78,13 +76,14 @@ def _listed(value: Any) -> list[str]:
 
 
 def home() -> Path:
-    """Ours beside the hub's own cache: whoever moves or shares it has both."""
+    """Return our folder next to the hub's own cache, so that both are moved or shared together."""
     return Path(library().constants.HF_HOME) / "sketchmark"
 
 
 @lru_cache
 def listing(repo: str) -> Listing:
-    """What the repository holds. Kept beside the hub's cache, so that the next run can do without the hub."""
+    """Return what the repository holds. It is kept next to the hub's cache, so that the next run works without the
+    hub."""
     client = library()
     kept = home() / f"{repo.replace('/', '--')}.json"
 
@@ -105,7 +104,7 @@ def listing(repo: str) -> Listing:
 
 
 def fetched(of: Listing, names: Sequence[str]) -> Path:
-    """The folder with these files in it, all of them whole: downloaded now, or from the cache."""
+    """Return the folder with these files, all of them complete: downloaded now, or from the cache."""
     client = library()
     missing = [name for name in names if cached(of, name) is None]
     if missing and not offline():
@@ -122,13 +121,13 @@ def fetched(of: Listing, names: Sequence[str]) -> Path:
 
 
 def cached(of: Listing, name: str) -> Path | None:
-    """The file where an earlier run downloaded it whole."""
+    """Return the file if an earlier run downloaded it completely."""
     found = library().try_to_load_from_cache(of.repo, name, revision=of.commit, repo_type="dataset")
     return Path(found) if isinstance(found, str) else None
 
 
 def part(of: Listing, name: str, start: int, end: int) -> bytes:
-    """Bytes `start` to `end` of a file, without the rest of it."""
+    """Fetch bytes `start` to `end` of a file."""
     client = library()
     url = client.hf_hub_url(of.repo, name, repo_type="dataset", revision=of.commit)
     headers = {**client.utils.build_hf_headers(), "Range": f"bytes={start}-{end - 1}"}
@@ -145,15 +144,15 @@ def part(of: Listing, name: str, start: int, end: int) -> bytes:
 
 
 class _Unreachable(DataMissing):
-    """There is no network, or the hub does not answer: what was kept may do."""
+    """No network, or the hub does not respond. A cached copy may do."""
 
 
 def _asking(repo: str, ask: Callable[[], _Found]) -> _Found:
-    """A question to the hub: faults that pass are outwaited, all others become one line that says what to do."""
+    """Send a request to the hub, retry temporary errors, and turn any other error into one line with a next step."""
     for attempt in range(1, _ATTEMPTS + 1):
         try:
             return ask()
-        except Exception as error:  # the client raises many kinds, its own and its transport's
+        except Exception as error:  # the client raises many types, its own and its transport's
             if isinstance(error, SketchmarkError) or getattr(error, "errno", None) in (errno.ENOSPC, errno.EDQUOT):
                 raise
             failure = _explained(error, repo)
@@ -164,7 +163,7 @@ def _asking(repo: str, ask: Callable[[], _Found]) -> _Found:
 
 
 def _explained(error: Exception, repo: str) -> DataMissing:
-    """What the clients raised, as one line with the next thing to do."""
+    """Turn an error of the client into one line with a next step."""
     if refusal := refused(error, repo):
         return refusal
     status = _status(error)
@@ -182,7 +181,7 @@ def _explained(error: Exception, repo: str) -> DataMissing:
 
 
 def refused(error: BaseException, repo: str) -> DataMissing | None:
-    """What to say if the hub lets this user not have the data set, or has none of the name."""
+    """Return the error if the hub denies this user the dataset, or has none of the name."""
     client = library()
     if _caused_by(error, client.errors.GatedRepoError) or "is a gated dataset" in str(error):
         who = "the account of your token is not let in" if client.get_token() else "it is for those who were let in"
@@ -192,7 +191,7 @@ def refused(error: BaseException, repo: str) -> DataMissing | None:
         )
     if _caused_by(error, client.errors.RepositoryNotFoundError):
         return DataMissing(
-            f"there is no data set {repo} at {client.constants.ENDPOINT}, or it is private",
+            f"there is no dataset {repo} at {client.constants.ENDPOINT}, or it is private",
             "if it is private, set HF_TOKEN to a token that may read it; or give --data PATH",
         )
     if _status(error) == 401:
@@ -205,7 +204,7 @@ def _caused_by(error: BaseException | None, kind: type[BaseException]) -> bool:
 
 
 def _status(error: BaseException | None) -> int:
-    """The HTTP status behind an error; 0 where there was no answer."""
+    """Return the HTTP status behind an error; 0 if there was no response."""
     if error is None:
         return 0
     found = getattr(getattr(error, "response", None), "status_code", None)
@@ -213,7 +212,7 @@ def _status(error: BaseException | None) -> int:
 
 
 def page(repo: str) -> str:
-    """Where people see the data set, and ask to be let in."""
+    """Return the address where people see the dataset and request access."""
     return f"{library().constants.ENDPOINT}/datasets/{repo}"
 
 
@@ -222,8 +221,8 @@ def offline() -> bool:
 
 
 def _without_a_network() -> None:
-    """Tell the clients beforehand: they would try for half a minute and fill the screen. Told so, they look into
-    their caches and fail at once."""
+    """Set the clients to offline mode if the hub's name cannot be resolved. Otherwise they would retry for half a
+    minute and fill the screen."""
     host = urlsplit(os.environ.get("HF_ENDPOINT") or "https://huggingface.co").hostname
     if "huggingface_hub" not in sys.modules and not getproxies():
         try:
@@ -233,8 +232,8 @@ def _without_a_network() -> None:
 
 
 def library() -> Any:
-    """The hub's client, which comes with the extra `data`. It shows its progress on a terminal and nowhere else, and
-    leaves it to us to say what went wrong."""
+    """Return the hub's client, which comes with the extra `data`. It shows progress only on a terminal, and leaves
+    error messages to us."""
     _without_a_network()
     client = import_module("huggingface_hub")
     for part_of_it in ("constants", "errors", "utils"):
@@ -247,7 +246,7 @@ def library() -> Any:
 
 
 BLOCK = 4 * 1024 * 1024
-"""Small enough to fetch few bytes in vain, large enough that a request's own time does not count."""
+"""Small enough to waste few bytes, large enough that the time per request does not matter."""
 
 
 class _Parts(io.RawIOBase):
@@ -287,7 +286,7 @@ class _Parts(io.RawIOBase):
         return self._folder / f"{number:06d}"
 
     def _fetch(self, first: int, last: int) -> None:
-        """The blocks that are not here yet; neighbours in one request."""
+        """Fetch the missing blocks; adjacent ones in one request."""
         for start, stop in _runs(n for n in range(first, last + 1) if not self._place(n).exists()):
             self._tell()
             data = part(self.of, self.name, start * BLOCK, min(self.size, stop * BLOCK))
@@ -305,7 +304,7 @@ class _Parts(io.RawIOBase):
 
 
 def _runs(numbers: Iterator[int]) -> list[tuple[int, int]]:
-    """Numbers as spans (from, to but not with)."""
+    """Group numbers into spans (first, last + 1)."""
     runs: list[tuple[int, int]] = []
     for number in numbers:
         if runs and runs[-1][1] == number:
@@ -316,5 +315,6 @@ def _runs(numbers: Iterator[int]) -> list[tuple[int, int]]:
 
 
 def opened(of: Listing, name: str) -> Path | BinaryIO:
-    """The file, to be read where one likes: its path if it is in the cache whole, else in parts."""
+    """Return the file for random access: its path if the cache has it complete, otherwise a file that is fetched
+    in parts."""
     return cached(of, name) or io.BufferedReader(_Parts(of, name))

@@ -1,13 +1,9 @@
-"""Records as plain JSON values: what is written to disk and sent to a browser.
+"""Append-only JSON lines that survive a kill, and records as plain JSON values.
 
-What a model, a data set or a plug-in put into a record is written somehow, always: a run that has cost money does not
-end because of one odd value. It is written as what it is wherever JSON can say it, else as a text that shows it:
-numbers that JSON does not know by their names, lone surrogates as `well_formed` puts them, the rest by its `repr`,
-cut.
-
-Append-only JSON lines that survive a kill: a torn last line is noticed, cut off and written again.
-
-Reading a file that someone else is still appending to.
+Every value that a model, dataset or plug-in puts into a record is written, because a run that has cost money must not
+end for one odd value. A value that JSON lacks becomes a text: non-finite numbers by their names, lone surrogates as
+`well_formed` writes them, anything else as a shortened `repr`. A torn last line is noticed, removed and written
+again.
 """
 
 from __future__ import annotations
@@ -30,18 +26,18 @@ import msgspec
 from sketchmark.errors import BadInput
 
 DEEPEST = 100
-"""Levels of lists and dicts that are looked into; what is written down goes no deeper."""
+"""Maximum depth of lists and dicts in a record."""
 
 _SURROGATES = re.compile("[\ud800-\udbff][\udc00-\udfff]|[\ud800-\udfff]")
 
 
 def well_formed(value: Any, depth: int = 0) -> Any:
-    """The value with texts that can be written as UTF-8, also inside dicts and lists.
+    """Return the value with texts that can be encoded as UTF-8, also inside dicts and lists.
 
-    Half a character (a lone surrogate: a reply cut in the middle of an emoji, a file name in another encoding) has no
-    UTF-8. It becomes the six characters by which JSON and Python write it, `\\ud83d`: seen by whoever looks, and not
-    lost. Two halves that belong together become their character. This is done where texts come in (a sample, a part,
-    a reply), so that what is asked, scored and shown is what is written down.
+    A lone surrogate (a reply truncated inside an emoji, a file name in another encoding) has no UTF-8. It becomes the
+    six characters by which JSON and Python write it, `\\ud83d`, so it stays visible. Two surrogates that form a pair
+    become their character. This happens where texts enter (a sample, a part, a reply), so requests, scores and pages
+    all use the text that is written.
     """
     if isinstance(value, str):
         return value if value.isascii() else _SURROGATES.sub(_whole, value)
@@ -61,16 +57,16 @@ def _whole(found: re.Match[str]) -> str:
 
 
 _LONGEST = 500
-"""Characters of a value that JSON cannot say."""
+"""Maximum characters of a value that JSON lacks."""
 
 _MOST_BITS = 4096
-"""Of a whole number: Python refuses to write much longer ones."""
+"""Maximum bits of an integer: Python refuses to write much longer ones."""
 
 
 def plain(value: Any, depth: int = 0) -> Any:
-    """Structs and dataclasses become dicts, sets and tuples lists, and numpy's numbers Python's."""
+    """Convert structs and dataclasses to dicts, sets and tuples to lists, and NumPy numbers to Python's."""
     kind = type(value)
-    if kind is str:  # most values of most records are one of these, and every episode has hundreds
+    if kind is str:  # the most frequent types first: every episode has hundreds of values
         return value if value.isascii() else well_formed(value)
     if kind is dict and depth <= DEEPEST:
         return {_key(key): plain(item, depth + 1) for key, item in value.items()}
@@ -98,7 +94,7 @@ def plain(value: Any, depth: int = 0) -> Any:
 
 
 def _told(record: msgspec.Struct) -> Iterator[tuple[str, Any]]:
-    """Names and values, without those that go without saying."""
+    """Yield names and values, without default values that are omitted."""
     brief = record.__struct_config__.omit_defaults
     for name, encoded, default in _fields(type(record)):
         value = getattr(record, name)
@@ -109,7 +105,7 @@ def _told(record: msgspec.Struct) -> Iterator[tuple[str, Any]]:
 
 @cache
 def _fields(kind: type[msgspec.Struct]) -> tuple[tuple[str, str, Any], ...]:
-    """Of each field its name, its name in the file, and its default."""
+    """Return name, name in the file, and default of each field."""
     return tuple((field.name, field.encode_name, _default(field)) for field in msgspec.structs.fields(kind))
 
 
@@ -126,18 +122,18 @@ def _key(key: Any) -> Any:
 
 
 def _foreign(value: Any, depth: int) -> Any:
-    """Numpy's scalars and arrays by their `tolist`; dates and the like as msgspec writes them."""
+    """Convert NumPy scalars and arrays by `tolist`, dates and the like by msgspec."""
     try:
         found = value.tolist() if hasattr(value, "tolist") else msgspec.to_builtins(value)
         return plain(found, depth + 1)
-    except Exception:  # whatever a stranger's object does when it is looked at
+    except Exception:  # an unknown object may raise anything
         return _shown(value)
 
 
 def _shown(value: Any) -> str:
     try:
         text = repr(value)
-    except Exception:  # also a RecursionError, and a number too long for Python to write
+    except Exception:  # also a RecursionError, or an integer too long to write
         text = f"<{type(value).__name__} that cannot be shown>"
     shown: str = well_formed(text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…")
     return shown
@@ -156,13 +152,13 @@ HINT = "it was damaged, or changed by hand: sketchmark repair RUN"
 
 
 def encode(record: Any) -> bytes:
-    """Compact JSON."""
+    """Encode a record as a line of compact JSON."""
     return json.dumps(plain(record), ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode() + b"\n"
 
 
 def seal(line: bytes) -> bytes:
-    """The line of an object with a checksum of all before it as its last key: still JSON, and what half a write, a
-    bad disk or a slip in an editor made of it is noticed also where it is JSON as well."""
+    """Append a checksum of the line as its last key. The line stays JSON, and damage (half a write, a bad disk, a
+    slip in an editor) is noticed even if the result is valid JSON."""
     body = line.rstrip(b"\n")[:-1]
     return b'%s%s%08x"}\n' % (body, _CRC, zlib.crc32(body))
 
@@ -172,20 +168,20 @@ def is_sealed(line: bytes) -> bool:
 
 
 def is_intact(line: bytes) -> bool:
-    """Is it as it was written? Lines without a checksum (an older version's, another program's) are taken as such."""
+    """Return whether a line is as it was written. Lines without a checksum (from another program) are accepted."""
     body, end = memoryview(line)[:-_SEAL_LENGTH], line[-_SEAL_LENGTH:]
     return not end.startswith(_CRC) or end == b'%s%08x"}\n' % (_CRC, zlib.crc32(body))
 
 
 class LineReader(Generic[Record]):
-    """Reads lines of one kind. Keys that the kind does not name are ignored, and their order says nothing."""
+    """A reader of lines of one type. Unknown keys are ignored, and the order of keys has no meaning."""
 
     def __init__(self, kind: type[Record], called: str = "a line of a run") -> None:
         self._decoder = msgspec.json.Decoder(kind)
         self._called = called
 
     def one(self, line: bytes, where: str) -> Record:
-        """The record of a line; `where` names it for the error."""
+        """Return the record of a line. `where` names it for the error."""
         if not is_intact(line):
             raise BadInput(f"{where}: not what was written (its checksum is wrong)", HINT)
         try:
@@ -201,8 +197,8 @@ class LineReader(Generic[Record]):
 
 
 def whole_lines(path: Path) -> Iterator[tuple[str, bytes]]:
-    """(`FILE, line 3`, its bytes). A last line without its newline was being written when the process died: it is
-    not there."""
+    """Yield (`FILE, line 3`, its bytes). A last line without a newline was being written when the process died and
+    is skipped."""
     if not path.exists():
         return
     with path.open("rb") as file:
@@ -213,7 +209,7 @@ def whole_lines(path: Path) -> Iterator[tuple[str, bytes]]:
 
 
 def count_lines(path: Path) -> int:
-    """How many there are, without looking into them."""
+    """Count lines without parsing them."""
     if not path.exists():
         return 0
     with path.open("rb") as file:
@@ -221,10 +217,9 @@ def count_lines(path: Path) -> int:
 
 
 class LineWriter:
-    """Appends whole lines and makes them durable in groups: many episodes share one fsync.
+    """A writer that appends whole lines and syncs them in groups: many episodes share one fsync.
 
-    A write that fails half-way (a full disk) leaves nothing of its line behind: the next one, whenever there is room
-    again, begins where a line begins.
+    A failed write (a full disk) leaves no part of its line. The next write starts at the beginning of a line.
     """
 
     def __init__(self, path: Path) -> None:
@@ -246,13 +241,13 @@ class LineWriter:
                 data = data[os.write(self._file, data) :]
             self._torn_at = None
         except OSError as error:
-            with suppress(OSError):  # then before the next line
+            with suppress(OSError):  # tried again before the next line
                 self._cut()
             raise self._named(error) from error
         self._written += 1
 
     def _cut(self) -> None:
-        """Take away what a failed write left."""
+        """Remove what a failed write left."""
         if self._torn_at is not None:
             os.ftruncate(self._file, self._torn_at)
             self._torn_at = None
@@ -274,7 +269,7 @@ class LineWriter:
                     self._synced = upto
 
     def close(self) -> None:
-        """A write after this fails; it can never reach a file that got the same number since."""
+        """Close the file. A later write fails and cannot reach another file with the same descriptor."""
         file, self._file = self._file, -1
         os.close(file)
 
@@ -298,10 +293,10 @@ def _cut_torn_line(path: Path) -> None:
 
 
 class Tail:
-    """Gives each whole line of a growing file once, with the byte where it begins.
+    """A reader of a growing file that gives each whole line once, with its byte offset.
 
-    A file that was replaced or cut (a new scoring, `--fresh`) is read from its beginning again, and `generation`
-    counts up so that whoever kept something of the old file knows to forget it.
+    A file that was replaced or truncated (a new scoring, `--fresh`) is read again from its beginning, and
+    `generation` increases, so that callers drop what they kept of the old file.
     """
 
     def __init__(self, path: Path) -> None:
@@ -313,7 +308,7 @@ class Tail:
 
     @property
     def where(self) -> str:
-        """Names the line that was given last, for an error."""
+        """The name of the last line given, for an error."""
         return f"{self.path}, line {self._lines}"
 
     def __iter__(self) -> Iterator[tuple[int, bytes]]:

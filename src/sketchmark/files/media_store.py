@@ -1,4 +1,4 @@
-"""Pictures and sounds on disk, each stored once under its digest."""
+"""Images and sounds on disk, each stored once under its digest."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ _NAME = re.compile(r"([0-9a-f]{64})\.([a-z][a-z0-9]{2,3})")
 
 
 class PictureStore:
-    """A folder `ab/abcd….png`. Names are checked, never trusted: a run folder may come from a stranger.
+    """A folder `ab/abcd….png`. Names are checked, because a run folder may be untrusted.
 
-    `inside` is the stranger's part of the way: in `PictureStore(run, "pictures")` neither `pictures` nor anything
+    `inside` is the untrusted part of the path: in `PictureStore(run, "pictures")` neither `pictures` nor anything
     below may be a link.
     """
 
@@ -26,11 +26,11 @@ class PictureStore:
         self._root, self._inside = root, [inside] if inside else []
 
     def save(self, shown: Picture | Sound) -> str:
-        """Its name.
+        """Store an image or sound and return its name.
 
-        It is not forced onto the disk: there are several in an episode, and a wait for each would be most of a run's
-        time. One that a power cut takes is not there (`holds`), so its episode is played again; one that it garbles
-        is refused by its digest, and `sketchmark repair` sets it aside.
+        It is not synced to the disk: an episode has several, and waiting for each would take most of a run's time.
+        One that a power cut removes is missing (`holds`), so its episode runs again. One that it damages is refused
+        by its digest, and `sketchmark repair` sets it aside.
         """
         name = self.name_of(shown)
         path = self.path(name)
@@ -53,7 +53,7 @@ class PictureStore:
         return sound
 
     def sound_in_words(self, name: str) -> str:
-        """What a page says of a sound that it does not play: `a sound, wav, 16 kB`. The sound is not read."""
+        """Describe a sound for a page without reading it: `a sound, wav, 16 kB`."""
         try:
             size = self.path(name).stat().st_size
         except (BadInput, OSError):
@@ -86,7 +86,7 @@ def is_picture_name(name: str) -> bool:
 
 
 def small(picture: Picture, side: int) -> bytes:
-    """A WebP of at most `side` pixels wide and high, for pages."""
+    """Return a WebP of at most `side` pixels in width and height, for pages."""
     image = picture.image()
     image.thumbnail((side, side))
     buffer = io.BytesIO()

@@ -1,7 +1,7 @@
-"""Rows of a published data set, wherever it is: a file, a folder, or the hub.
+"""Rows of a published dataset: from a file, a folder, or the hub.
 
-The order is the user's: `--data PATH` (or SKETCHMARK_DATA, which the command line puts in its place), else the hub. A
-path that was named and does not hold the data is an error, never a reason to download something else.
+The user decides: `--data PATH` (or SKETCHMARK_DATA, which the command line replaces), otherwise the hub. A given path
+without the data is an error and never leads to a download.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ from sketchmark.media import Picture, pixels
 Row = dict[str, Any]
 
 _BATCH = 16
-"""Rows decoded at once: a row may hold several megabytes of pictures."""
+"""Rows decoded at once. A row may hold several megabytes of images."""
 
 LONGEST_CELL = 10_000_000
-"""Characters in one cell of a table; Python's own limit is shorter than some captions."""
+"""Maximum characters in one cell of a table. Python's own limit is shorter than some captions."""
 
 _READABLE = (".parquet", ".jsonl", ".json", ".csv", ".tsv")
 
@@ -42,7 +42,7 @@ _SPLIT = re.compile(r"(train|test|validation|dev)\b")
 
 
 def data_path(named: Path | str | None) -> Path | None:
-    """The user's own copy: the path that was named, else SKETCHMARK_DATA, else none (and the hub is asked)."""
+    """Return the user's own copy: the given path, otherwise SKETCHMARK_DATA, otherwise None (the hub is used)."""
     found = named or os.environ.get("SKETCHMARK_DATA")
     return Path(found) if found else None
 
@@ -56,12 +56,12 @@ def rows(
     files: str | None = None,
     limit: int | None = None,
 ) -> Iterator[Row]:
-    """The rows, streamed, pictures undecoded as `{"bytes": …, "path": …}`.
+    """Stream the rows, with undecoded images as `{"bytes": …, "path": …}`.
 
-    `data` is a file, or a folder that holds: `files` (a path or glob, found at any depth by its name; of several
-    copies the one nearest to the top), a hub repository as it is cloned (`config/split-*.parquet`,
-    `data/split-*.parquet`, `split.jsonl`…), or a folder that `datasets` saved. Without `data`: the hub id, of it
-    `files`, or those of `config` and `split`. With a `limit` only what is read of them is downloaded.
+    `data` is a file or a folder. A folder holds `files` (a path or glob, found at any depth by its name, preferring
+    the copy nearest to the top), a hub repository as it is cloned (`config/split-*.parquet`, `data/split-*.parquet`,
+    `split.jsonl`…), or a dataset that `datasets` saved. Without `data`, the rows come from the hub id: `files`, or
+    those of `config` and `split`. With a `limit`, only the parts that are read are downloaded.
     """
     if data is None:
         return _from_hub(hub, config, split, files, limit)
@@ -79,9 +79,9 @@ def rows(
 
 
 def as_picture(value: object, where: str, root: Path | None = None) -> Picture:
-    """A picture in any form a data set has it: HF dict, bytes, PIL image, or a path inside `root`.
+    """Return an image from any form that a dataset has: HF dict, bytes, PIL image, or a path inside `root`.
 
-    `where` names the row for the error. A path that a data file holds is followed only inside `root`.
+    `where` names the row for the error. A path in a data file is followed only inside `root`.
     """
     from PIL.Image import Image
 
@@ -103,8 +103,9 @@ def as_picture(value: object, where: str, root: Path | None = None) -> Picture:
 
 
 def inside(root: Path, name: str, where: str) -> Path:
-    """The file `name` under `root`. A data file may not lead anywhere else, by `..`, absolutely or by a link; but all
-    files in the hub's cache are links, from `snapshots/COMMIT` to the same data set's `blobs`."""
+    """Return the file `name` under `root`. A data file may not lead elsewhere by `..`, an absolute path or a link.
+    In the hub's cache all files are links, from `snapshots/COMMIT` to the `blobs` of the same dataset; these are
+    allowed."""
     home = root.resolve()
     path = (home / name).resolve()
     snapshot = next((one for one in (home, *home.parents) if one.parent.name == "snapshots"), None)
@@ -119,7 +120,7 @@ def _kind(value: object) -> str:
 
 
 def ways(hub: str, files: str | None = None) -> str:
-    """The three ways to give a task its data, for someone who has none."""
+    """Return the three ways to provide a task's data, as a hint."""
     at_hub = f"{hub} ({files})" if files else hub
     given = "give --data PATH, or set SKETCHMARK_DATA=PATH"
     if is_installed("data"):
@@ -128,14 +129,15 @@ def ways(hub: str, files: str | None = None) -> str:
 
 
 def without_hub(hub: str, files: str | None = None) -> SketchmarkError:
-    """Why nothing comes from the hub, for an ImportError of its client: not installed, or installed and broken."""
+    """Return the error for an ImportError of the hub's client: not installed, or installed and broken."""
     if is_installed("data"):
         return MissingExtra(f"loading {hub}", "data")
     return DataMissing(f"there is no data for {hub} here", ways(hub, files))
 
 
 def bases(data: Path, hub: str, config: str | None) -> list[Path]:
-    """Where a repository may lie in a folder: the folder itself, `Owner/Name`, or `Name`, each with its config."""
+    """Return the folders that may hold a repository: the folder itself, `Owner/Name`, or `Name`, each with its
+    config."""
     bases = [data, data / hub, data / hub.rpartition("/")[2]]
     if config:
         bases = [base / config for base in bases] + bases
@@ -143,7 +145,7 @@ def bases(data: Path, hub: str, config: str | None) -> list[Path]:
 
 
 def files_in(data: Path, hub: str, config: str | None, split: str, files: str | None) -> list[Path]:
-    """Where in a folder the rows lie, as `rows` says."""
+    """Return the files of a folder that hold the rows, as `rows` describes."""
     if files:
         name = files.rpartition("/")[2]
         if found := sorted(data.glob(files)) or sorted(data.rglob(name), key=lambda path: (len(path.parts), path)):
@@ -156,8 +158,8 @@ def files_in(data: Path, hub: str, config: str | None, split: str, files: str | 
 
 
 def _layouts(config: str | None, split: str) -> list[str]:
-    """Where repositories have a split, the surest sign first: in a folder of the configuration, or with it in the
-    name. Without a configuration, tables whose names say nothing will do."""
+    """Return the patterns by which repositories store a split, the surest first: in a folder of the configuration,
+    or with its name. Without a configuration, tables of any name are accepted."""
     stems = [split, f"{split}-*", f"data/{split}-*"]
     if config:
         stems = [config, f"{config}-{split}*", f"data/{config}-*"]
@@ -166,7 +168,7 @@ def _layouts(config: str | None, split: str) -> list[str]:
 
 
 def _other_split(name: str, split: str) -> bool:
-    """Whether a file says that it is of another split: `validation-00000-of-00001.parquet`, when test is wanted."""
+    """Return whether a file's name is that of another split: `validation-00000-of-00001.parquet` for test."""
     said = _SPLIT.match(name)
     return said is not None and said[1] != split
 
@@ -189,7 +191,7 @@ def _parquet(source: Path | BinaryIO) -> Iterator[Row]:
         raise MissingExtra("reading parquet files", "data") from error
     try:
         with parquet.ParquetFile(source) as file:
-            for group in range(file.num_row_groups):  # one by one: a batch would be filled from the next
+            for group in range(file.num_row_groups):  # one by one: otherwise the next group would fill a batch
                 for batch in file.iter_batches(batch_size=_BATCH, row_groups=[group]):
                     yield from batch.to_pylist()
     except (pyarrow.ArrowException, OSError) as error:
@@ -198,7 +200,7 @@ def _parquet(source: Path | BinaryIO) -> Iterator[Row]:
 
 
 def _json(path: Path) -> Iterator[Row]:
-    """A list of objects, or one object per line."""
+    """Yield a list of objects, or one object per line."""
     try:
         text = path.read_text("utf-8")
         found = json_lines(text) if path.suffix.lower() == ".jsonl" else json.loads(text)
@@ -210,12 +212,12 @@ def _json(path: Path) -> Iterator[Row]:
 
 
 def json_lines(text: str) -> list[Any]:
-    """The values of a JSONL text. Its lines end in a line feed alone: a reply may hold any other separator."""
+    """Return the values of a JSONL text. Only a line feed ends a line: a reply may hold any other separator."""
     return [json.loads(line) for line in text.split("\n") if line.strip()]
 
 
 def _csv(path: Path) -> Iterator[Row]:
-    """Quotes are read strictly: one that nobody closes would swallow all rows behind it."""
+    """Yield the rows of a table. Quotes are parsed strictly: an unclosed one would swallow all rows behind it."""
     import csv
 
     csv.field_size_limit(LONGEST_CELL)
@@ -255,7 +257,7 @@ def _from_saved(folder: Path, split: str) -> Iterator[Row]:
 
 def _from_hub(hub: str, config: str | None, split: str, files: str | None, limit: int | None) -> Iterator[Row]:
     if not is_hub_id(hub):
-        raise BadInput(f"{hub!r} is no hub id", "a hub id is Owner/Name")
+        raise BadInput(f"{hub!r} is not a hub id", "a hub id is Owner/Name")
     if files:
         check_in_repository(files)
     try:
@@ -275,7 +277,7 @@ def _from_hub(hub: str, config: str | None, split: str, files: str | None, limit
 
 
 def _published(listing: hubs.Listing, config: str | None, split: str) -> list[str]:
-    """The files of a split: those that the card names, else those that are named like it."""
+    """Return the files of a split: those that the card names, otherwise those with its name."""
     if (found := listing.declared(config, split)) is not None:
         return found
     inside_config = [f"{config}/{pattern}" for pattern in _layouts(None, split)] if config else []
@@ -286,16 +288,16 @@ def _published(listing: hubs.Listing, config: str | None, split: str) -> list[st
 
 
 def _from_afar(listing: hubs.Listing, name: str) -> Iterator[Row]:
-    """The rows of one file, of which no more is fetched than is read; a table of text is fetched whole."""
+    """Yield the rows of one file and fetch only what is read; a table of text is fetched complete."""
     if name.endswith(".parquet"):
         return _parquet(far.opened(listing, name))
     return file_rows(hubs.fetched(listing, [name]) / name)
 
 
 def arrow_rows(dataset: Any, *, embed: bool) -> Iterator[Row]:
-    """Rows as the files hold them: a picture is never decoded and encoded again on its way to a model.
+    """Yield rows as the files hold them: an image is never decoded and encoded again on its way to a model.
 
-    `embed` has `datasets` read the pictures that stand there by their path or address: for the hub's own alone.
+    `embed` makes `datasets` read images that are given by path or address. Only for the hub's own datasets.
     """
     with_pictures = import_module("datasets.table").embed_table_storage if embed else lambda table: table
     tables: Iterable[Any] = dataset.with_format("arrow").iter(batch_size=_BATCH)
@@ -304,18 +306,20 @@ def arrow_rows(dataset: Any, *, embed: bool) -> Iterator[Row]:
 
 
 def is_hub_id(name: str) -> bool:
-    """`Owner/Name`. A single word may be one of the library's own loaders, and those do more than load."""
+    """Return whether a name is `Owner/Name`. A single word may be one of the library's own loaders, which do more
+    than load."""
     return re.fullmatch(r"\w[\w.-]*/\w[\w.-]*", name) is not None
 
 
 def check_in_repository(name: str) -> None:
-    """A file's name in a hub repository. The library would follow an address or a path of this machine as well."""
+    """Refuse a name that is not a file in a hub repository. The library would also follow an address or a local
+    path."""
     if "://" in name or name.startswith(("/", "~")) or ".." in name.split("/"):
-        raise BadInput(f"{name!r} is no file of a hub repository", "name it by its path in the repository")
+        raise BadInput(f"{name!r} is not a file of a hub repository", "name it by its path in the repository")
 
 
 def datasets_library(what: str) -> Any:
-    """The `datasets` library, which is an extra."""
+    """Return the `datasets` library, which is an extra."""
     try:
         hubs.library()
         datasets = import_module("datasets")

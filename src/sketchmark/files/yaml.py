@@ -1,9 +1,8 @@
-"""A task file against its schema: what is wrong, where, and what was probably meant, in one line.
+"""YAML files, read within bounds and checked against a schema, with errors in one line.
 
-msgspec says what is wrong; this says where (msgspec does not name the key of a mapping), looks into open mappings
-(`use` and its arguments), and knows the near misses.
-
-YAML from strangers, read within bounds: nothing here runs code, hangs, or fills the memory.
+msgspec says what is wrong. This module adds the place (msgspec does not name the key of a mapping), checks open
+mappings (`use` and its arguments), and suggests similar names. Untrusted YAML can run no code, block the program or
+fill the memory.
 """
 
 from __future__ import annotations
@@ -41,7 +40,7 @@ T = TypeVar("T", bound=Struct)
 Count = Annotated[int, Meta(ge=1)]
 
 KeyPath = tuple[object, ...]
-"""The keys and places that lead to a value."""
+"""The keys and indices that lead to a value."""
 
 
 def checked(
@@ -51,8 +50,8 @@ def checked(
     known: Iterable[str] = (),
     line_of: Callable[[KeyPath], int] | None = None,
 ) -> T:
-    """`config` as `kind`. `known` are keys of other kinds of file, for suggestions only; `line_of` names the line of
-    what is wrong, where all of it stands in one file."""
+    """Return `config` as `kind`. `known` are keys of other kinds of file, for suggestions only. `line_of` gives
+    the line of an error, if all of it is in one file."""
     try:
         _check(config, kind, (), tuple(known))
         return msgspec.convert(config, kind)
@@ -64,7 +63,7 @@ def checked(
 
 
 def nearly(name: str, known: Iterable[str]) -> str:
-    """The known name that was probably meant, "" where the name is known itself or resembles none."""
+    """Return the known name that was probably meant; empty if the name is known or resembles none."""
     known = list(known)
     close = [] if name in known else get_close_matches(name, known, n=1, cutoff=0.8)
     return close[0] if close else ""
@@ -127,13 +126,14 @@ def _check_struct(value: Mapping[Any, Any], kind: type[Struct], path: KeyPath, k
 
 
 def _nearest(key: str, known: list[str]) -> str:
-    """One for several, or several for one, is the likeliest slip: `modes` is `mode`, however near `models` is."""
+    """Return the most similar key. A missing or extra `s` is the likeliest slip: `modes` is `mode`, however near
+    `models` is."""
     number = [one for one in (key.removesuffix("s"), f"{key}s") if one in known]
     return next(iter(number or get_close_matches(key, known, n=1, cutoff=0.5)), "")
 
 
 def _check_plain(value: Any, path: KeyPath) -> None:
-    """Arguments and settings end up in run.json, so they are what JSON knows."""
+    """Check that arguments and settings are JSON values, because run.json keeps them."""
     if isinstance(value, dict):
         for key, one in value.items():
             if not isinstance(key, str):
@@ -164,7 +164,7 @@ def _convert(value: Any, kind: Any, path: KeyPath) -> None:
 
 
 def _unwrapped(kind: Any) -> tuple[Any, dict[str, Any]]:
-    """The type inside `Annotated`, and what schema.py says of it beyond msgspec: a shape or a pattern."""
+    """Return the type inside `Annotated`, and the shape or pattern that schema.py adds to it."""
     if get_origin(kind) is not Annotated:
         return kind, {}
     return kind.__origin__, {key: value for meta in kind.__metadata__ for key, value in (meta.extra or {}).items()}
@@ -181,7 +181,7 @@ def _fits(value: object, kind: Any) -> bool:
 
 
 def dotted(path: KeyPath) -> str:
-    """`modes.visual_cot.prompts.inputs[2]`; keys that are not plain words are quoted and cut."""
+    """Return `modes.visual_cot.prompts.inputs[2]`; unusual keys are quoted and shortened."""
     text = ""
     for key in path:
         if isinstance(key, int) and not isinstance(key, bool) and text:
@@ -206,7 +206,7 @@ def _told(path: KeyPath, error: msgspec.ValidationError) -> str:
 MOST_BYTES = 4_000_000
 MOST_ALIASES = 100
 MOST_VALUES = 20_000
-"""With every alias written out: a file of a few lines can stand for more values than there is memory."""
+"""Counted with every alias expanded: a few lines can expand to more values than fit in memory."""
 
 MOST_DEEP = 40
 
@@ -215,7 +215,7 @@ _MAPPING = True
 
 
 def load(path: Path, what: str = "task file") -> dict[Any, Any]:
-    """The mapping in a YAML file. Whatever is wrong with it is one line that names the file."""
+    """Read the mapping in a YAML file. Any error is one line that names the file."""
     config, repeated = load_with_repeats(path, what)
     if repeated:
         raise BadInput(repeated)
@@ -223,7 +223,8 @@ def load(path: Path, what: str = "task file") -> dict[Any, Any]:
 
 
 def load_with_repeats(path: Path, what: str = "task file") -> tuple[dict[Any, Any], str]:
-    """The same, where a key may stand twice in one mapping: the last one counts, and beside it is said where."""
+    """Read a file in which a key may appear twice in one mapping. The last one counts; return where it was
+    repeated, too."""
     import yaml
 
     try:
@@ -234,7 +235,7 @@ def load_with_repeats(path: Path, what: str = "task file") -> tuple[dict[Any, An
         config = yaml.load(text, Loader=_loader())
     except BadInput:
         raise
-    except Exception as error:  # besides YAMLError, YAML's constructors raise whatever int() and date() do
+    except Exception as error:  # besides YAMLError, constructors raise the errors of int() and date()
         raise BadInput(f"cannot read {what} {path}: {' '.join(str(error).split())[:300]}") from error
     if not isinstance(config, dict):
         raise BadInput(f"{what} {path} is not a mapping")
@@ -253,15 +254,15 @@ def _text(path: Path, what: str) -> str:
 
 @dataclass
 class Glance:
-    """What stands at the top of a YAML file, whatever is wrong with it further down: its keys, each with its texts.
-    `broken` where not even that could be read to the end."""
+    """The top-level keys of a YAML file, each with its texts, whatever is wrong further down. `broken` if even
+    these could not be read to the end."""
 
     keys: dict[str, list[str]] = field(default_factory=dict)
     broken: bool = False
 
 
 def glance(path: Path) -> Glance:
-    """Nothing is built of it, so that any YAML may be looked at: of several documents, or with tags of its own."""
+    """Scan any YAML without building values, even with several documents or unknown tags."""
     import yaml
 
     seen = Glance()
@@ -286,7 +287,7 @@ def glance(path: Path) -> Glance:
 
 
 def line_of(path: Path, keys: Sequence[object]) -> int:
-    """In which line of a file that `load` has read the value under `keys` stands, or the nearest around it."""
+    """Return the line of the value under `keys` in a file that `load` has read, or of the nearest one around it."""
     import yaml
 
     node = yaml.compose(path.read_text("utf-8-sig"), Loader=_loader())
@@ -305,7 +306,7 @@ def line_of(path: Path, keys: Sequence[object]) -> int:
 
 @dataclass
 class _Level:
-    """A list or mapping that is being read: how many values it stands for, and which keys it has had."""
+    """A list or mapping that is being read: the number of values it expands to, and its keys so far."""
 
     anchor: str | None
     keys: set[str] | None
@@ -313,7 +314,7 @@ class _Level:
     at_key: bool = True
 
     def twice(self, event: Any) -> str:
-        """The key that `event` repeats, if it does. `<<` merges, and may do so more than once."""
+        """Return the key that `event` repeats, if it does. `<<` merges, and may appear more than once."""
         if self.keys is None:
             return ""
         self.at_key, is_key = not self.at_key, self.at_key
@@ -325,7 +326,7 @@ class _Level:
 
 
 def _trouble(text: str) -> tuple[str, str]:
-    """What makes a text too much to read, and which key it has twice, found without building any of it."""
+    """Return why a text is too large to read, and which key it has twice, without building values."""
     import yaml
 
     levels = [_Level(None, None)]
@@ -362,7 +363,7 @@ def _trouble(text: str) -> tuple[str, str]:
 
 @cache
 def _loader() -> Any:
-    """The safe YAML loader, with lmms-eval's `!function` kept as plain text until the code is trusted."""
+    """Return the safe YAML loader. lmms-eval's `!function` is kept as plain text until the code is trusted."""
     import yaml
 
     class Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]

@@ -1,57 +1,118 @@
-"""From a file of lmms-eval's shape to a task of ours. Nothing that the file names is run here.
+"""lmms-eval's task files, run as they are, so that users can bring their own.
 
-Task files of lmms-eval's shape, played as they are: people bring their own tasks.
-
-What such a file may say: docs/benchmarks/lmms-eval-tasks.md, "Task files".
-
-What such a file names with `!function` is the user's own Python and can do anything the user can, so it runs only
-when the user said so, and only once the task is played. What would change a score and is known not to be understood
-is refused, never ignored.
-
-`lmms_eval_specific_kwargs: bagel_interleaved:` in a task file, in the words of Sketchmark's task files.
+docs/benchmarks/lmms-eval-tasks.md lists what such a file may say. What a file names with `!function` is the user's
+own Python and can do anything the user can. It runs only with the user's consent, and only when the task runs. A key
+that would change a score and is not supported is refused, never ignored.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
-from types import MappingProxyType
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any
 
 from sketchmark.errors import BadInput
-from sketchmark.lmms_eval import scores
-from sketchmark.lmms_eval.documents import ANY, FIRST, AdoptedFile
+from sketchmark.files.yaml import checked
 from sketchmark.lmms_eval.filters import FILTERS
 from sketchmark.lmms_eval.functions import is_plain
 from sketchmark.lmms_eval.shape import (
+    ANY,
+    FIRST,
+    FUNCTION,
     examples_wanted,
     features,
     functions,
+    functions_in,
     generation,
+    is_group,
+    is_lmms_eval,
     mapping,
+    may_be_a_task,
+    members_of,
     metrics,
+    mode_in,
+    name_of,
     pipelines,
     read_config,
     reduced_by_function,
+    wants_a_group_score,
     worded_otherwise,
 )
-from sketchmark.tasks import files as generic_drawing
-from sketchmark.tasks.files import lineage, merged
-from sketchmark.tasks.imports import FUNCTION, functions_in
+from sketchmark.tasks.files import drawing_modes, lineage, merged
+from sketchmark.tasks.imports import Notify
 from sketchmark.tasks.names import CodeNames
 from sketchmark.tasks.schema import TaskFile
+
+if TYPE_CHECKING:
+    from sketchmark.lmms_eval.documents import AdoptedFile
+    from sketchmark.tasks import Task
+
+__all__ = [
+    "LmmsTasks",
+    "is_group",
+    "is_lmms_eval",
+    "may_be_a_task",
+    "members_of",
+    "mode_in",
+    "name_of",
+    "our_config",
+    "read_config",
+    "wants_a_group_score",
+]
 
 _OUTPUT_TYPES = ("generate_until", "generate_visual_cot")
 _TEMPLATES = ("doc_to_text", "doc_to_target", "description")
 _PATTERNS = ("regex_pattern", "regexes_to_ignore")
-"""What stands there is run on replies, and can run for ever."""
+"""Keys whose patterns run on replies, possibly without end."""
 
 _SCORED_HERE = ("exact_match", "anls")
+_FUNCTIONS = tuple(f"lmms_eval.{name}" for name in ("documents", "score", "influences", "totals", "submission"))
+"""Names by which an adopted task refers to functions of `lmms_eval.scores`."""
 
 
-def adopt(path: Path, trusted: bool, model: str = "") -> dict[str, Any]:
-    """A Sketchmark task for a file of lmms-eval's shape. `model` selects its per-model prompts."""
+class LmmsTasks:
+    """The task files of lmms-eval's shape that a catalog has opened."""
+
+    def __init__(self, trusted: bool, notify: Notify) -> None:
+        self._trusted, self._notify = trusted, notify
+        self._files: dict[Path, AdoptedFile] = {}
+
+    def adopt(self, path: Path, model: str = "") -> tuple[dict[str, Any], CodeNames]:
+        """Return a Sketchmark task's config for a file, and its code. Nothing that the file names runs here."""
+        from sketchmark.lmms_eval.documents import AdoptedFile
+
+        config = _as_task(path, self._trusted, model)
+        file = self._files.setdefault(path, AdoptedFile(path, self._notify))
+        file.reopen()
+        return config, _AdoptedNames(file)
+
+    def read_from(self, task: Task, data: Path | None) -> None:
+        """Set where the documents of a task are, if it is one of these."""
+        if file := self._files.get(Path(str(task.config["source"].get("task_file")))):
+            file.read_from(data)
+
+
+class _AdoptedNames(CodeNames):
+    """The names in an adopted task: those that begin with `lmms_eval.` are functions of its file."""
+
+    def __init__(self, file: AdoptedFile) -> None:
+        super().__init__()
+        self._file = file
+
+    def find(self, dotted: str) -> Any:
+        if dotted not in _FUNCTIONS:
+            return super().find(dotted)
+        from sketchmark.lmms_eval import scores
+
+        return partial(getattr(scores, dotted.rpartition(".")[2]), self._file)
+
+    def _is_alias(self, dotted: str) -> bool:
+        return dotted in _FUNCTIONS or super()._is_alias(dotted)
+
+
+def _as_task(path: Path, trusted: bool, model: str) -> dict[str, Any]:
+    """Return the config of a Sketchmark task for the file. `model` selects its per-model prompts."""
     config = read_config(path)
     _check(path, config)
     code = functions(config)
@@ -60,7 +121,7 @@ def adopt(path: Path, trusted: bool, model: str = "") -> dict[str, Any]:
     code += [key for key in _PATTERNS if any(key in step for step in [*_steps(config), *metrics(config)])]
     if code and not trusted:
         raise BadInput(
-            f"task file {path} runs Python of its own ({', '.join(code[:4])})",
+            f"task file {path} runs its own Python ({', '.join(code[:4])})",
             "add --trust-code if you trust it: it can do anything you can",
         )
     here = {"task_file": str(path)}
@@ -70,9 +131,9 @@ def adopt(path: Path, trusted: bool, model: str = "") -> dict[str, Any]:
         "about": f"A task file of lmms-eval's shape: {path.name}.",
         "source": {"use": "lmms_eval.documents", **here, "model": model},
         "generation": generation(config, model),
-        "modes": generic_drawing.modes(path.parent),
+        "modes": drawing_modes(path.parent),
         "scorers": [{"use": "lmms_eval.score", **here}],
-        "guesses": [],  # its `process_results` may ask a judge that costs money: it is called for real replies only
+        "guesses": [],  # `process_results` may call a judge that costs money, so it gets real replies only
         "headline": next((name for name in names if name not in errors), ""),
         "less_is_better": errors,
     }
@@ -86,7 +147,7 @@ def adopt(path: Path, trusted: bool, model: str = "") -> dict[str, Any]:
 def _check(path: Path, config: Mapping[str, Any]) -> None:
     kind = config.get("output_type", "generate_until")
     if kind not in _OUTPUT_TYPES:
-        raise BadInput(f"task file {path} is of type {kind}", f"only {' and '.join(_OUTPUT_TYPES)} can be played")
+        raise BadInput(f"task file {path} is of type {kind}", f"supported: {', '.join(_OUTPUT_TYPES)}")
     for key in ("dataset_path", "doc_to_text", "metric_list"):
         if not config.get(key):
             raise BadInput(f"task file {path} has no {key}")
@@ -94,8 +155,8 @@ def _check(path: Path, config: Mapping[str, Any]) -> None:
         raise BadInput(f"task file {path}: metric_list names no metric")
     if config.get("class") is not None:
         raise BadInput(
-            f"task file {path} is played by Python of its own as a whole (class)",
-            "only what a file itself says can be played: its data, prompts and scores",
+            f"task file {path} runs as a whole by its own Python (class)",
+            "only the data, prompts and scores that a file declares are supported",
         )
     if features(config) is not None and not functions_in(features(config)):
         raise BadInput(f"task file {path}: dataset_kwargs.features must be a !function")
@@ -117,7 +178,7 @@ def _check(path: Path, config: Mapping[str, Any]) -> None:
 
 
 def _check_examples(path: Path, config: Mapping[str, Any]) -> None:
-    """What lmms-eval would leave out of few-shot examples without a word is refused."""
+    """Refuse settings of few-shot examples that lmms-eval would silently ignore."""
     if not examples_wanted(config):
         return
     asked = f"task file {path} asks for few-shot examples (num_fewshot)"
@@ -126,7 +187,7 @@ def _check_examples(path: Path, config: Mapping[str, Any]) -> None:
     if sampler not in (FIRST, ANY):
         raise BadInput(f"{asked} chosen by {sampler!r}", f"known: {ANY}, {FIRST}")
     if not isinstance(given, list) or not all(isinstance(one, Mapping) for one in given):
-        raise BadInput(f"{asked} with fewshot_config.samples that are no list of documents")
+        raise BadInput(f"{asked} with fewshot_config.samples that are not a list of documents")
     if unknown := settings.keys() - worded_otherwise(config):
         raise BadInput(
             f"{asked} with fewshot_config.{min(unknown)}",
@@ -159,48 +220,24 @@ def _check_filters(path: Path, config: Mapping[str, Any]) -> None:
         if several > 1 and first != "take_first" and not (first == "take_first_k" and steps[0].get("k") == 1):
             raise BadInput(
                 f"task file {path} scores {several} replies to each question (repeats) by {first or 'all of them'}",
-                "only tasks that score one reply can be played",
+                "only tasks that score one reply are supported",
             )
-
-
-__all__ = ["AdoptedFile", "AdoptedNames", "adopt"]
-
-_FUNCTIONS: Final[Mapping[str, Callable[..., Any]]] = MappingProxyType(
-    {
-        "lmms_eval.documents": scores.documents,
-        "lmms_eval.score": scores.score,
-        "lmms_eval.influences": scores.influences,
-        "lmms_eval.totals": scores.totals,
-        "lmms_eval.submission": scores.submission,
-    }
-)
-
-
-class AdoptedNames(CodeNames):
-    """The names in an adopted task: those of this package stand for functions of its file."""
-
-    def __init__(self, file: AdoptedFile) -> None:
-        super().__init__()
-        self._file = file
-
-    def find(self, dotted: str) -> Any:
-        if function := _FUNCTIONS.get(dotted):
-            return partial(function, self._file)
-        return super().find(dotted)
-
-    def _is_alias(self, dotted: str) -> bool:
-        return dotted in _FUNCTIONS or super()._is_alias(dotted)
 
 
 _KWARGS, _BLOCK = "lmms_eval_specific_kwargs", "bagel_interleaved"
 _COUNTS = ("task_type", "num_images")
-"""The protocol's settings among them; the drawing calls get all but the first."""
+"""Settings of the protocol in that block. The drawing calls get all but the first."""
 
 
-def translated(config: Mapping[str, Any], declared: TaskFile, where: str) -> Mapping[str, Any]:
-    """The file with that block as `settings` and `drawing` of its modes, which win where they say the same."""
-    modes = {name: _mode(config, lineage(declared.modes, name, where)) for name in declared.modes}
-    return {**config, "modes": modes}
+def our_config(path: Path) -> Mapping[str, Any]:
+    """Return the config of a task file of our shape. A block `bagel_interleaved`, as lmms-eval's tasks have it,
+    becomes `settings` and `drawing` of the modes. Values that a mode sets itself take precedence."""
+    config = read_config(path)
+    if not any(_KWARGS in place for place in (config, *config.get("modes", {}).values())):
+        return config
+    where = f"task file {path}"
+    declared = checked(config, TaskFile, where)
+    return {**config, "modes": {name: _mode(config, lineage(declared.modes, name, where)) for name in declared.modes}}
 
 
 def _mode(config: Mapping[str, Any], names: list[str]) -> Mapping[str, Any]:

@@ -1,16 +1,12 @@
-"""Sounds of a data set as task code knows them: `{"array", "sampling_rate", "path"}`, which can also be asked for all
-its samples.
+"""The data of a task file of lmms-eval's shape: its dataset, and images, sounds and video frames of documents.
 
-`datasets` has given an object of `torchcodec` since version 4, which takes torch and FFmpeg. Code that was written
-before does not know it, and code that was written since may know nothing else.
+The dataset is a file or folder next to the task file, a dataset on the hub, or what the user gives with `--data`. The
+file may be untrusted. So variables and `~` stay as they are written, no address is followed, no loading script runs,
+and only builders that parse are known (`pandas` would unpickle, `sql` connect).
 
-What `doc_to_visual` gives, as pictures and sounds: of a video, frames at even distances.
-
-The data set that a task file of lmms-eval's shape names: a file or folder beside it, or a data set of the hub, or
-what the user names with `--data` in place of that, as for every other task; and nothing else.
-
-The file may be a stranger's. So variables and `~` stay as they are written, no address is followed, no folder is read
-by rules of its own, and only builders that parse (`pandas` would unpickle, `sql` connect) are known.
+Sounds are `{"array", "sampling_rate", "path"}`, with a method that returns all samples. Since version 4, `datasets`
+returns an object of `torchcodec`, which needs torch and FFmpeg. Older task code expects the former, newer code the
+latter.
 """
 
 from __future__ import annotations
@@ -32,7 +28,7 @@ from sketchmark.media.sound import FORMATS, Sound, is_sound
 
 
 class AudioDecoder(dict[str, Any]):
-    """Has the name of what `datasets` gives: some code looks at it before it asks."""
+    """A decoded sound. It has the class name that `datasets` uses, because some code checks it."""
 
     def get_all_samples(self) -> AudioSamples:
         return AudioSamples(np.atleast_2d(self["array"]).view(_Numbers), int(self["sampling_rate"]))
@@ -41,13 +37,13 @@ class AudioDecoder(dict[str, Any]):
 @dataclass(frozen=True)
 class AudioSamples:
     data: _Numbers
-    """As (channels, length)."""
+    """Shape (channels, length)."""
 
     sample_rate: int
 
 
 class _Numbers(np.ndarray[Any, Any]):
-    """Takes what is asked of a tensor on the way to its numbers."""
+    """An array with the methods by which task code turns a tensor into NumPy."""
 
     def cpu(self) -> _Numbers:
         return self
@@ -57,7 +53,7 @@ class _Numbers(np.ndarray[Any, Any]):
 
 
 def decode_sounds(documents: Any) -> Any:
-    """The same documents, with their sounds decoded when a document is looked at."""
+    """Return the same documents with sounds that are decoded on access."""
     from datasets import Audio  # type: ignore[import-untyped]
 
     columns = {name: kind for name, kind in documents.features.items() if isinstance(kind, Audio)}
@@ -74,7 +70,7 @@ def decode_sounds(documents: Any) -> Any:
 
 
 def _decoded(one: Any, rate: int | None) -> Any:
-    """In one channel, as `datasets` did it; what is no file's content stays as it is."""
+    """Decode to one channel, as `datasets` did. A value that is not a file's content stays unchanged."""
     if not isinstance(one, dict) or not one.get("bytes"):
         return one
     samples, rate = Sound.from_bytes(one["bytes"]).samples(rate)
@@ -84,11 +80,12 @@ def _decoded(one: Any, rate: int | None) -> Any:
 _VIDEOS = frozenset((".mp4", ".mkv", ".webm", ".avi", ".mov", ".m4v", ".mpg", ".mpeg", ".flv", ".wmv", ".ts"))
 _SOUNDS = frozenset((*(f".{name}" for name in FORMATS), ".opus", ".oga"))
 _FORMATS = "mov,mp4,matroska,webm,avi,mpeg,mpegts,flv,asf"
-"""Containers that hold a video themselves. Play lists name other files and addresses, and are not opened."""
+"""Containers that hold a video themselves. Lists of other files and addresses are not opened."""
 
 
 def to_media(found: Any, where: str, root: Path | None, frames: int) -> Iterator[Picture | Sound]:
-    """`root` is where paths may lead, None for those that a trusted function made."""
+    """Yield images and sounds from what `doc_to_visual` returns. Paths must be inside `root`; None allows the
+    paths that a trusted function made."""
     for one in found if isinstance(found, (list, tuple)) else [found]:
         if isinstance(one, (list, tuple)):
             yield from to_media(one, where, root, frames)
@@ -105,7 +102,7 @@ def to_media(found: Any, where: str, root: Path | None, frames: int) -> Iterator
 
 
 def _of_samples(one: Mapping[str, Any], where: str) -> Sound:
-    """As `datasets` has it, and as a function may have changed it."""
+    """Return a sound from the form of `datasets`, which a function may have changed."""
     try:
         return Sound.from_samples(one["array"], int(one["sampling_rate"]))
     except (BadInput, KeyError, TypeError, ValueError) as error:
@@ -124,7 +121,7 @@ def _of_path(path: Path, where: str, frames: int) -> Iterator[Picture | Sound]:
 
 
 def frames_of(path: Path, where: str, count: int) -> Iterator[Picture]:
-    """The frames in the middle of as many equal stretches of the video."""
+    """Yield the frames in the middle of `count` equal parts of the video."""
     try:
         av = import_module("av")
     except ImportError as error:
@@ -174,25 +171,26 @@ _NOT_FOR_LOADING = (
     "verification_mode",
     "video",
 )
-"""Instructions to lmms-eval's downloader, permissions that are the user's to give, and what the task's code makes."""
+"""Instructions to lmms-eval's downloader, permissions that only the user can give, and values that the task's code
+makes."""
 
 _NOTHING_ELSE = (
-    "data lies beside the task file or under --data PATH, or is a hub id; $NAME, ~ and addresses are not read"
+    "data is next to the task file or under --data PATH, or is a hub id; $NAME, ~ and addresses are not read"
 )
 
 
 class NamedData:
-    """The documents of a task file, and where pictures that they name by path may lie."""
+    """The documents of a task file, and the folder of the images that they name by path."""
 
     def __init__(self, config: Mapping[str, Any], folder: Path, data: Path | None, features: Any = None) -> None:
-        """`features` are the columns' types where the file has its own: `datasets.Features`, made by trusted code.
-        A set that `datasets` saved keeps those that it was saved with."""
+        """Load the documents. `features` are the columns' types if the file sets them: `datasets.Features`, made
+        by trusted code. A dataset that `datasets` saved keeps its own."""
         self._config = config
         self._data = data
         self._typed = {} if features is None else {"features": features}
         self._folder = folder
         self._home = folder if data is None else data
-        """What is named lies there and nowhere else: what the user names takes the place of what lies beside."""
+        """The only folder for named files: what the user gives replaces the task file's folder."""
         self.root = folder
         self._from_hub = False
         self._read: dict[str, list[str]] = {}
@@ -200,14 +198,14 @@ class NamedData:
         self.documents = self.of(self.split)
 
     def of(self, split: str) -> Any:
-        """The documents of a split. A place that does not say which split it holds is taken for the one that is
-        asked, and never for another one too."""
+        """Return the documents of a split. Files without a split's name are used for the requested split, and
+        never for a second one."""
         path = str(self._config["dataset_path"])
         try:
             documents = self._load(path, split)
         except SketchmarkError:
             raise
-        except Exception as error:  # the library raises whatever its file and HTTP layers do
+        except Exception as error:  # the library raises errors of its file and HTTP layers
             reason = str(error).splitlines()[0][:200] if str(error) else type(error).__name__
             hint = "check dataset_path and dataset_kwargs"
             lost = DataMissing(f"cannot load {path} ({split}): {reason}", hint)
@@ -218,7 +216,8 @@ class NamedData:
         return documents
 
     def rows(self, documents: Any) -> Iterator[tables.Row]:
-        """Documents as the files hold them: `datasets` would fetch a picture from wherever a row says it is."""
+        """Return documents as the files hold them: `datasets` would fetch an image from any place that a row
+        names."""
         return tables.arrow_rows(documents, embed=self._from_hub)
 
     def _split(self) -> str:
@@ -255,10 +254,10 @@ class NamedData:
         return self._loaded(datasets, [local], split)
 
     def _under_data(self, path: str, name: str | None, split: str, named: Any) -> list[Path]:
-        """Where the user's own copy lies: `--data` is a file, or a folder as `sketchmark.files.tables.rows` says."""
+        """Return the user's own copy: `--data` is a file, or a folder as `sketchmark.files.tables.rows` describes."""
         data = self._data
         if data is None or not (data.is_file() or data.is_dir()):
-            gone = "is no file and no folder" if data and data.exists() else "does not exist"
+            gone = "is neither a file nor a folder" if data and data.exists() else "does not exist"
             raise DataMissing(f"{data} {gone}", self._ways())
         self.root = data.parent if data.is_file() else data
         if data.is_file():
@@ -280,10 +279,10 @@ class NamedData:
         path = str(self._config["dataset_path"])
         if tables.is_hub_id(path):
             return tables.ways(path)
-        return "give --data the file or folder that holds it; without --data it is looked for beside the task file"
+        return "give --data the file or folder that holds it; without --data it must be next to the task file"
 
     def _loaded(self, datasets: Any, places: list[Path], split: str) -> Any:
-        """Files of one kind, or a folder that holds such files or that `datasets` saved."""
+        """Load files of one kind, or a folder with such files or a dataset that `datasets` saved."""
         first = places[0]
         if first.is_dir() and tables.is_saved(first):
             loaded = datasets.load_from_disk(str(first))
@@ -305,7 +304,7 @@ class NamedData:
         return datasets.load_dataset(kind, data_files={split: self._read[split]}, split=split, **self._typed)
 
     def _files(self, named: Any, split: str) -> dict[str, list[str]]:
-        """Each split's files, as paths that lead nowhere else."""
+        """Return each split's files, as paths inside the allowed folder."""
         by_split = named if isinstance(named, Mapping) else {split: named}
         found: dict[str, list[str]] = {}
         for key, names in by_split.items():
@@ -322,7 +321,7 @@ class NamedData:
         return found
 
     def _local(self, name: str) -> Path | None:
-        """The file or folder of that name, links followed only inside where it may lie."""
+        """Return the file or folder of that name, following links only inside the allowed folder."""
         path = Path(os.path.realpath(self._home / name))
         if path.exists() and path.is_relative_to(self._home.resolve()):
             self.root = self._home
@@ -338,7 +337,7 @@ def _known(options: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _names(value: Any) -> list[str]:
-    """Every text in a value that may be one, a list of them, or a mapping to either."""
+    """Return every text in a value: a text, a list of texts, or a mapping to either."""
     if isinstance(value, Mapping):
         return [name for one in value.values() for name in _names(one)]
     if isinstance(value, Sequence) and not isinstance(value, str):

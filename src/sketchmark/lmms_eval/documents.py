@@ -1,96 +1,50 @@
-"""A document known by what it holds: whether it is the one that was asked about is told before it is scored.
-
-A task file of lmms-eval's shape with its data and its functions at hand.
-
-Few-shot examples: other questions with their answers, put before a question as lmms-eval does it.
-
-They are drawn anew for every question, by one generator with lmms-eval's own seed, so that the n-th question has the
-same examples here and there, however many are played. What a file says of its examples alone (other texts, or which
-they are) counts, although lmms-eval does not look at it: its author wrote it, and it is what lm-eval does.
-"""
+"""Opened task files of lmms-eval's shape: their documents, and their functions applied to documents."""
 
 from __future__ import annotations
 
+import ast
 import hashlib
+import inspect
 import shutil
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from copy import copy
+from argparse import Namespace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import date, time, timedelta
 from decimal import Decimal
 from functools import cached_property
 from pathlib import Path
-from random import Random
 from tempfile import mkdtemp
 from typing import Any, NamedTuple
 from weakref import finalize
 
-from sketchmark.errors import BadInput, DataMissing, RunConflict, SketchmarkError
-from sketchmark.files.tables import data_path
+from sketchmark.errors import BadInput, RunConflict, SketchmarkError
+from sketchmark.files.tables import data_path, datasets_library
 from sketchmark.lmms_eval.data import NamedData, decode_sounds, to_media
-from sketchmark.lmms_eval.functions import Document, TaskCode
+from sketchmark.lmms_eval.filters import FILTERS, Filter
+from sketchmark.lmms_eval.functions import Functions, filled, read
 from sketchmark.lmms_eval.shape import (
+    FUNCTION,
     Config,
     examples_given,
     examples_split,
-    examples_wanted,
+    features,
+    functions,
+    functions_in,
     mapping,
     not_sent,
     pipelines,
-    worded_otherwise,
+    read_config,
 )
+from sketchmark.lmms_eval.stand_ins import MODULES
 from sketchmark.media import Picture
 from sketchmark.media.sound import Sound
-from sketchmark.tasks.imports import Notify, blamed
+from sketchmark.tasks.imports import Notify, blamed, unheard
 
-
-def digest(document: Any) -> str:
-    """The same wherever the same document is read again. Of what only its own code can look into: its kind."""
-    body = hashlib.sha256()
-    for piece in _pieces(document):
-        body.update(b"%d:" % len(piece))
-        body.update(piece)
-    return body.hexdigest()[:16]
-
-
-def _pieces(value: Any) -> Iterator[bytes]:
-    if isinstance(value, Mapping):
-        yield b"{%d" % len(value)
-        for key in sorted(value, key=str):
-            yield str(key).encode("utf-8", "surrogatepass")
-            yield from _pieces(value[key])
-    elif isinstance(value, (list, tuple)):
-        yield b"[%d" % len(value)
-        for one in value:
-            yield from _pieces(one)
-    elif isinstance(value, (bytes, bytearray)):
-        yield bytes(value)
-    elif isinstance(value, str):
-        yield value.encode("utf-8", "surrogatepass")
-    elif value is None or isinstance(value, (bool, int, float, date, time, timedelta, Decimal)):
-        yield repr(value).encode()
-    elif str(getattr(value, "dtype", "")) == "object":
-        yield from _pieces(value.tolist())
-    elif hasattr(value, "tobytes"):  # numpy's, and pictures
-        yield f"{getattr(value, 'dtype', '')} {getattr(value, 'mode', '')} {_size(value)}".encode()
-        yield _bytes(value)
-    else:
-        yield type(value).__name__.encode()
-
-
-def _size(value: Any) -> object:
-    return getattr(value, "shape", None) or getattr(value, "size", "")
-
-
-def _bytes(value: Any) -> bytes:
-    try:
-        return bytes(value.tobytes())
-    except Exception:  # a broken picture: whoever needs it will say so
-        return b""
+Document = Mapping[str, Any]
 
 
 class AdoptedFile:
-    """A task file that the user named, with the `--data` of its run. Its tasks share it: scorers need the data too,
-    and are not given it."""
+    """A task file that the user gave, with the `--data` of its run. All its tasks share it, because scorers need
+    the data too and are not given it."""
 
     def __init__(self, path: Path, notify: Notify) -> None:
         self.path = path
@@ -103,38 +57,39 @@ class AdoptedFile:
         self._opened.clear()
 
     def read_from(self, data: Path | None) -> None:
-        """Set where its documents are; None: beside the file, or on the hub."""
+        """Set where its documents are; None: next to the file, or on the hub."""
         self._data = (data,)
 
     def opened(self, path: str) -> LmmsFile:
-        """`path` is the file that the task's functions are asked about: this one, or it is refused."""
+        """Open the file. `path` is the file that the task's functions name; any other file is refused."""
         if Path(path).resolve() != self.path.resolve():
-            raise not_adopted(path)
+            # A YAML file of our own shape may not use another file's code.
+            raise BadInput(f"{path} was not opened as a task file of lmms-eval's shape", "name it with --include")
         data = data_path(None) if self._data is None else self._data[0]
         if data not in self._opened:
             self._opened[data] = LmmsFile(self.path, data, self._notify)
         return self._opened[data]
 
 
-def not_adopted(path: str) -> BadInput:
-    """A YAML file of our own shape may not use another file's code."""
-    return BadInput(f"{path} was not opened as a task file of lmms-eval's shape", "name it with --include")
-
-
 class _Total(NamedTuple):
-    """What an aggregation made of which results, and the files that it wrote."""
+    """The result of an aggregation, its inputs, and the files that it wrote."""
 
     results: list[Any]
     made: Any
     written: list[Path]
 
 
-class LmmsFile(TaskCode):
-    """What is asked of such a file: its documents, and of each its text, pictures, target and results. Documents are
-    not read before one is asked for: an aggregation needs none."""
+class LmmsFile:
+    """A task file of lmms-eval's shape with its data: documents, and the text, images, target and results of each.
 
-    def __init__(self, path: Path, data: Path | None, notify: Notify) -> None:
-        super().__init__(path, notify)
+    Documents are read when one is asked for: an aggregation needs none.
+    """
+
+    def __init__(self, path: Path, data: Path | None = None, notify: Notify = unheard) -> None:
+        self.path, self.config = path, read_config(path)
+        self.names = functions(self.config)
+        self._functions = Functions(self.names, path.parent, MODULES, notify)
+        self._filters: dict[str, list[Filter]] | None = None
         self._place = data
         self._digests: dict[int, str] = {}
         self._results: dict[tuple[str, str], dict[str, Any]] = {}
@@ -142,10 +97,106 @@ class LmmsFile(TaskCode):
         name = self.config.get("task", path.stem)
         if unsent := not_sent(self.config):
             told = ", ".join(f"{key}: {value}" for key, value in unsent.items())
-            notify(f"{name}: of its generation_kwargs no model is told {told}")
-        if self.files:
-            notify(f"{name}: running {', '.join(self.files)} of {path.parent} (--trust-code)")
-        self.check()
+            notify(f"{name}: these generation_kwargs are not sent to the model: {told}")
+        if files := self._functions.files:
+            notify(f"{name}: running {', '.join(files)} of {path.parent} (--trust-code)")
+        self._check()
+
+    def _check(self) -> None:
+        """Find every function that is named, before the first call and before data is fetched."""
+        columns = functions_in(features(self.config))
+        for name in self.names:
+            if name not in columns:
+                self._functions[{FUNCTION: name}]
+        self.features()
+
+    def features(self) -> Any:
+        """Return `datasets.Features`; None if the data's own are used."""
+        if (entry := features(self.config)) is None:
+            return None
+        found = self._functions.value(entry)
+        if not isinstance(found, datasets_library("a task file of lmms-eval's shape").Features):
+            raise BadInput(f"dataset_kwargs.features of {self.path}: {entry[FUNCTION]} is not a datasets.Features")
+        return found
+
+    def function(self, key: str) -> Callable[..., Any]:
+        return self._functions[self.config[key]]
+
+    def text(self, key: str, doc: Document, settings: Config | None, where: str) -> str:
+        """Return the text of a document, by a function, a column's name, or a template."""
+        entry = self.config[key]
+        if isinstance(entry, Mapping):
+            return str(self.called(key, doc, settings, where))
+        return str(doc[str(entry)]) if str(entry) in doc else filled(str(entry), doc, where)
+
+    def target(self, doc: Document, setting: Any, where: str) -> str | list[str]:
+        """Return the target of the file's own metrics; several if any of them is accepted."""
+        entry = self.config.get("doc_to_target", "")
+        if isinstance(entry, Mapping):
+            found = self.called("doc_to_target", doc, setting, where)
+        else:
+            found = doc[entry] if entry in doc else _listed(filled(str(entry), doc, where))
+        return [str(one) for one in found] if isinstance(found, (list, tuple)) else str(found)
+
+    def called(self, key: str, doc: Document, settings: Any, where: str) -> Any:
+        """Call a function of the file. lmms-eval passes the settings as a second argument if the file has any."""
+        function = self.function(key)
+        second = [*inspect.signature(function).parameters.values()][1:2]
+        needed = bool(second) and second[0].default is second[0].empty and second[0].kind is not second[0].VAR_KEYWORD
+        with blamed(f"{key} of {where}"):
+            if second and settings is not None:
+                return function(doc, dict(settings) if isinstance(settings, Mapping) else settings)
+            return function(doc, {}) if needed else function(doc)
+
+    def processed(self, answer: str, doc: Document, all_docs: Any, where: str) -> dict[str, Any]:
+        """Return `process_results` of an answer, for each pipeline of filters."""
+        process = self.function("process_results")
+        wants_all = self.config.get("full_docs") and "full_docs" in inspect.signature(process).parameters
+        found: dict[str, Any] = {}
+        for suffix, replies in self.filtered(answer, doc, where).items():
+            with blamed(f"process_results of {where}"):
+                one = dict(process(doc, replies, **({"full_docs": all_docs} if wants_all else {})))
+            found |= {f"{name}{suffix}": value for name, value in one.items()}
+        return found
+
+    def filtered(self, answer: str, doc: Document, where: str) -> dict[str, list[Any]]:
+        """Return the replies for `process_results` by pipeline, as lmms-eval passes them: stripped, and empty for
+        None."""
+        if self._filters is None:
+            self._filters = {
+                suffix: [self._filter(step) for step in steps] for suffix, steps in pipelines(self.config).items()
+            }
+        found = {}
+        for suffix, steps in self._filters.items():
+            replies: Any = [[answer]]
+            for step in steps:
+                with blamed(f"the filter {type(step).__name__} on {where}"):
+                    replies = list(step.apply(replies, [doc]))
+            left = list(replies[0]) if isinstance(replies[0], (list, tuple)) else [replies[0]]
+            found[suffix] = [one.strip() if isinstance(one, str) else "" if one is None else one for one in left]
+        return found
+
+    def reduce(self, metric: Config, results: Sequence[Any], folder: Path) -> Any:
+        """Call the file's own aggregation on kept results. One that writes files gets a folder."""
+        function = self._functions[metric["aggregation"]]
+        told = Namespace(
+            output_path=str(folder),
+            log_samples_suffix="model_outputs",
+            model="model",
+            tasks=str(self.config.get("task", self.path.stem)),
+        )
+        return function(read(list(results)), **({"args": told} if self.writes_files(metric) else {}))
+
+    def writes_files(self, metric: Config) -> bool:
+        return "args" in inspect.signature(self._functions[metric["aggregation"]]).parameters
+
+    def _filter(self, step: Config) -> Filter:
+        settings = {key: value for key, value in step.items() if key != "function"}
+        named = step["function"]
+        make = self._functions[named] if mapping(named) else FILTERS[str(named)]
+        with blamed(f"the filter {mapping(named).get(FUNCTION, named)} of {self.path}"):
+            made: Filter = make(**settings)
+            return made
 
     @cached_property
     def data(self) -> NamedData:
@@ -156,11 +207,11 @@ class LmmsFile(TaskCode):
         return self._made(self.data.documents)
 
     def documents(self) -> Iterable[Document]:
-        """For functions as `datasets` decodes them, else as they are in the files."""
+        """Return the documents: decoded by `datasets` if functions use them, otherwise as the files have them."""
         return self.docs if self.names else self.data.rows(self.data.documents)
 
     def known(self, number: int, doc: Document) -> str:
-        """By what a document is known again, as it was when it was first looked at."""
+        """Return the digest of a document, taken when it was first read."""
         if number not in self._digests:
             self._digests[number] = digest(doc)
         return self._digests[number]
@@ -169,20 +220,20 @@ class LmmsFile(TaskCode):
         return self.docs[number] if self.names else next(self.data.rows(self.docs.select([number])))
 
     def _number_now(self, number: int, played: str) -> int:
-        """Where the document that was played stands now: `process_docs` may shuffle."""
+        """Return the current number of a document that was run earlier: `process_docs` may shuffle."""
         where = self._name_of(number)
         if not played:
-            raise RunConflict(f"an earlier version played {where} without noting what it holds", "play it again")
+            raise RunConflict(f"an earlier version ran {where} without recording its content", "run it again")
         try:
             same = number < len(self.docs) and self._known_now(number) == played
         except SketchmarkError as error:
-            raise RunConflict(f"the data that was played cannot be read: {error}") from error
+            raise RunConflict(f"the data of the run cannot be read: {error}") from error
         if same:
             return number
         if played not in self._places:
             raise RunConflict(
-                f"{where} is not the one that was played before: the data changed",
-                "name the data that was played with --data",
+                f"{where} is not the one of the run: the data changed",
+                "give the data of the run with --data",
             )
         return self._places[played]
 
@@ -226,30 +277,30 @@ class LmmsFile(TaskCode):
         return list(to_media(found, where, root, frames))
 
     def results(self, number: int, played: str, answer: str) -> dict[str, Any]:
-        """What `process_results` says of an answer to the document that was `played`; it is asked once, since it may
-        ask a judge."""
+        """Return `process_results` of an answer to an earlier document. Each is computed once, because it may call
+        a judge."""
         if (played, answer) not in self._results:
             doc = self._document(self._number_now(number, played))
             self._results[played, answer] = self.processed(answer, doc, self.docs, self._name_of(number))
         return self._results[played, answer]
 
     def replies(self, number: int, played: str, answer: str) -> dict[str, list[Any]]:
-        """The answer as each pipeline leaves it."""
+        """Return the answer after each pipeline of filters."""
         steps = [step for one in pipelines(self.config).values() for step in one]
         needs_document = any(step.get("function") != "take_first" for step in steps)
         doc = self._document(self._number_now(number, played)) if needs_document else {}
         return self.filtered(answer, doc, self._name_of(number))
 
     def total(self, metric: Config, results: list[Any]) -> Any:
-        """The file's own aggregation of all results; what it raised is raised. Whoever asks for the same again is
-        told the same: it may ask a judge."""
+        """Return the file's own aggregation of all results, or raise its error. Equal inputs are computed once,
+        because it may call a judge."""
         made = self._total(metric, results).made
         if isinstance(made, BaseException):
             raise made
         return made
 
     def written(self, metric: Config, results: list[Any]) -> list[Path]:
-        """The files that it wrote meanwhile, here for as long as this object is."""
+        """Return the files that the aggregation wrote. They exist as long as this object."""
         return self._total(metric, results).written
 
     def _total(self, metric: Config, results: list[Any]) -> _Total:
@@ -259,7 +310,7 @@ class LmmsFile(TaskCode):
             finalize(self, shutil.rmtree, folder, ignore_errors=True)
             try:
                 made = self.reduce(metric, results, folder)
-            except (Exception, SystemExit) as error:  # the user's code: anything may come
+            except (Exception, SystemExit) as error:  # the user's code may raise anything
                 made = error
             written = sorted(path for path in folder.rglob("*") if path.is_file())
             self._totals[name] = _Total(results, made, written)
@@ -269,51 +320,57 @@ class LmmsFile(TaskCode):
         return f"document {number} of {self.path}"
 
 
-FIRST, ANY = "first_n", "default"
-"""The ways to choose examples, by lmms-eval's names."""
+def _listed(text: str) -> str | list[Any]:
+    """Parse a filled template that is a Python list, as lmms-eval does: `{{answers}}` of a list of answers."""
+    if not (text.startswith("[") and text.endswith("]")):
+        return text
+    try:
+        found = ast.literal_eval(text)
+    except (SyntaxError, ValueError, MemoryError, RecursionError):
+        return text
+    return found if isinstance(found, list) else text
 
-_SEED = 1234
-_EMPTY_LINE = "\n\n"
+
+def digest(document: Any) -> str:
+    """Return a digest that is the same whenever the same document is read. An opaque object counts by its type."""
+    body = hashlib.sha256()
+    for piece in _pieces(document):
+        body.update(b"%d:" % len(piece))
+        body.update(piece)
+    return body.hexdigest()[:16]
 
 
-class Examples:
-    """To be asked for every question of a task, in their order."""
+def _pieces(value: Any) -> Iterator[bytes]:
+    if isinstance(value, Mapping):
+        yield b"{%d" % len(value)
+        for key in sorted(value, key=str):
+            yield str(key).encode("utf-8", "surrogatepass")
+            yield from _pieces(value[key])
+    elif isinstance(value, (list, tuple)):
+        yield b"[%d" % len(value)
+        for one in value:
+            yield from _pieces(one)
+    elif isinstance(value, (bytes, bytearray)):
+        yield bytes(value)
+    elif isinstance(value, str):
+        yield value.encode("utf-8", "surrogatepass")
+    elif value is None or isinstance(value, (bool, int, float, date, time, timedelta, Decimal)):
+        yield repr(value).encode()
+    elif str(getattr(value, "dtype", "")) == "object":
+        yield from _pieces(value.tolist())
+    elif hasattr(value, "tobytes"):  # NumPy arrays and images
+        yield f"{getattr(value, 'dtype', '')} {getattr(value, 'mode', '')} {_size(value)}".encode()
+        yield _bytes(value)
+    else:
+        yield type(value).__name__.encode()
 
-    def __init__(self, task: LmmsFile, settings: Config | None, targets: Any) -> None:
-        self._task, self._settings, self._targets = task, settings, targets
-        self._wanted = examples_wanted(task.config)
-        self._words = copy(task)
-        self._words.config = {**task.config, **worded_otherwise(task.config)}
-        self._random = Random(_SEED)
 
-    def before(self, doc: Document) -> str:
-        """What stands before the question. The question is no example of itself, so that there is one fewer where
-        the file did not say that it has them from the questions (`fewshot_split`)."""
-        if not self._wanted:
-            return ""
-        drawn = self._drawn()
-        with blamed(f"comparing few-shot examples of {self._task.path}"):
-            chosen = [one for one in drawn if one != doc][: self._wanted]
-        return "".join(map(self._worded, chosen))
+def _size(value: Any) -> object:
+    return getattr(value, "shape", None) or getattr(value, "size", "")
 
-    def _drawn(self) -> list[Document]:
-        config, there = self._task.config, len(self._task.pool)
-        spare = examples_given(config) is None and config.get("fewshot_split") == config.get("test_split")
-        wanted = self._wanted + spare
-        if wanted > there:
-            raise DataMissing(f"{self._task.path} wants {wanted} few-shot examples, and there are {there}")
-        if mapping(config.get("fewshot_config")).get("sampler") == FIRST:
-            return self._task.from_pool(range(wanted))
-        return self._task.from_pool(self._random.sample(range(there), wanted))
 
-    def _worded(self, doc: Document) -> str:
-        """With its end. One whose answer is said to be nothing brings it, and its end, in its text."""
-        config, where = self._words.config, f"a few-shot example of {self._task.path}"
-        question = self._words.text("doc_to_text", doc, self._settings, where)
-        if config["doc_to_target"] == "":
-            return question
-        answer = self._words.target(doc, self._targets, where)
-        if answer == []:
-            raise BadInput(f"{where} has no answer")
-        first = answer if isinstance(answer, str) else answer[0]
-        return f"{question}{config.get('target_delimiter', ' ')}{first}{config.get('fewshot_delimiter', _EMPTY_LINE)}"
+def _bytes(value: Any) -> bytes:
+    try:
+        return bytes(value.tobytes())
+    except Exception:  # a broken image is reported where it is used
+        return b""

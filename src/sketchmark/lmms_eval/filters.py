@@ -1,8 +1,6 @@
-"""Taking a model's reasoning out of its reply, as lmms-eval does it before it scores.
+"""lmms-eval's filters of replies, which run before `process_results`, and the removal of reasoning.
 
-lmms-eval's answer filters: what stands between a reply and `process_results`.
-
-A filter gets, for every document, the list of its replies, and gives back the list as the next one is to see it.
+A filter receives the list of replies of every document, and returns the lists for the next filter.
 """
 
 from __future__ import annotations
@@ -17,15 +15,15 @@ from string import ascii_uppercase
 from typing import Any, ClassVar
 
 THINKING = (("<think>", "</think>"), ("<thinking>", "</thinking>"))
-"""What the filter `strip_thinking` takes out."""
+"""Tags that the filter `strip_thinking` removes."""
 
 BEFORE_SCORING = (("<think>", "</think>"), ("<analysis>", "</analysis>"))
-"""What is taken out of every reply, unless the task file says otherwise (`reasoning_tags`)."""
+"""Tags that are removed from every reply, unless the task file sets `reasoning_tags`."""
 
 
 def strip_reasoning_tags(text: str, tag_pairs: Sequence[Sequence[str]]) -> str:
-    """The text without what stands between such tags. A closing tag alone ends a reasoning that the prompt began; an
-    opening tag alone stays, with all that follows: nobody knows where the answer begins."""
+    """Remove the text between such tags. A closing tag without an opening one ends reasoning that the prompt
+    began. An opening tag without a closing one stays, with all that follows, because the answer cannot be located."""
     for begin, end in tag_pairs:
         kept, at = [], 0
         while (start := text.find(begin, at)) >= 0 and (stop := text.find(end, start)) >= 0:
@@ -42,7 +40,7 @@ Docs = Sequence[Mapping[str, Any]]
 
 
 class Filter:
-    """Changes nothing."""
+    """A filter that changes nothing."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         pass
@@ -60,7 +58,7 @@ class _EachReply(Filter):
 
 
 class WhitespaceFilter(_EachReply):
-    """One space at the beginning goes."""
+    """Removes one space at the beginning."""
 
     def one(self, reply: str) -> str:
         return reply.removeprefix(" ")
@@ -113,7 +111,7 @@ class MajorityVoteFilter(Filter):
 
 
 class RegexFilter(Filter):
-    """What a pattern finds in the reply; of several findings the one with the number `group_select`."""
+    """Finds a pattern in the reply. `group_select` selects one of several matches."""
 
     def __init__(
         self, regex_pattern: str = r"#### (\-?[0-9\.\,]+)", group_select: int = 0, fallback: str = "[invalid]"
@@ -134,7 +132,7 @@ class RegexFilter(Filter):
 
 
 class ExtendedRegexFilter(RegexFilter):
-    """A base for filters of tasks: what is ignored in a comparison, and looking for one pattern after another."""
+    """Base class for filters of tasks: parts to ignore in a comparison, and several patterns in order."""
 
     def __init__(
         self,
@@ -153,7 +151,7 @@ class ExtendedRegexFilter(RegexFilter):
 
     @cached_property
     def punct_tbl(self) -> dict[int, None]:
-        """Every sign that Unicode calls punctuation."""
+        """Every character that Unicode classifies as punctuation."""
         if not self._punctuation:
             signs = (code for code in range(sys.maxunicode) if unicodedata.category(chr(code)).startswith("P"))
             self._punctuation.update(dict.fromkeys(signs))
@@ -166,14 +164,14 @@ class ExtendedRegexFilter(RegexFilter):
         return st.translate(self.punct_tbl) if self.ignore_punctuation else st
 
     def find_match(self, regex: re.Pattern[str], resp: str, convert_dict: Mapping[str, str] | None = None) -> Any:
-        """What is found, or what `convert_dict` makes of it; an empty list where nothing is, as tasks expect."""
+        """Return the match, or its value in `convert_dict`; an empty list if there is none, as tasks expect."""
         found = self._picked(regex, resp)
         return [] if found is None else (convert_dict or {}).get(found, found)
 
 
 class MultiChoiceRegexFilter(ExtendedRegexFilter):
-    """A letter in brackets, for documents with their options under `choices`: by the pattern, else by an option's own
-    words in the reply, else by a letter after a colon."""
+    """Finds a letter in brackets, for documents with options under `choices`: by the pattern, otherwise by the
+    words of an option, otherwise by a letter after a colon."""
 
     def apply(self, resps: Replies, docs: Docs) -> Iterable[Any]:
         return [
@@ -198,8 +196,8 @@ def _in_brackets(names: Sequence[str], letters: Sequence[str]) -> dict[str, str]
 
 
 class SimpleMultiChoiceRegexFilter(ExtendedRegexFilter):
-    """A letter, for documents whose `question` lists its options as `A. …`, one to a line: that of the first option
-    whose words are in the reply, else the reply without its punctuation. One answer a document."""
+    """Finds a letter, for documents whose `question` lists its options as `A. …`, one per line: that of the first
+    option whose words are in the reply, otherwise the reply without punctuation. One answer per document."""
 
     _OPTION = re.compile(r"\b[A-Z]\.\s+([^\n]*)")
 

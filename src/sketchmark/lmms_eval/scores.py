@@ -1,12 +1,11 @@
-"""Samples of such a file, and the scores of their episodes.
+"""Samples of a task file of lmms-eval's shape, the scores of their episodes, and totals by the file's own
+aggregations.
 
-Scores that only the file's own aggregation makes: their number, and how much of it each sample makes.
-
-An aggregation is any function of all results, so its number has no spread of its own, and whoever compares two runs
-later has the scores, not the code. So the code is asked here how the number changes without each sample in turn: the
-number plus what the sample adds to it is that sample's value. Their mean is the number itself, and the spread of
-their mean is the jackknife's (Efron and Stein 1981, https://doi.org/10.1214/aos/1176345462). For a plain mean they
-are the scores themselves. Intervals, comparisons, reports and exports then treat them as any other score.
+An aggregation is any function of all results, so its number has no interval, and a later comparison of two runs has
+the scores but not the code. So the code is called here without each sample in turn. The number plus what the sample
+adds to it is that sample's value. Their mean is the number itself, and the spread of their mean is the jackknife's
+(Efron and Stein 1981, https://doi.org/10.1214/aos/1176345462). For a plain mean they are the scores themselves.
+Intervals, comparisons, reports and exports then treat them as any other score.
 """
 
 from __future__ import annotations
@@ -17,9 +16,11 @@ import sys
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from copy import copy
 from io import StringIO
 from math import isfinite
 from pathlib import Path
+from random import Random
 from statistics import fmean
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -27,23 +28,27 @@ from typing import Any
 from sketchmark.episode import Episode, Grading, Scores
 from sketchmark.episode import protocol as combined_prompt
 from sketchmark.episode.sample import Sample
-from sketchmark.errors import SketchmarkError, TotalsFailed
-from sketchmark.lmms_eval.documents import AdoptedFile, Examples, LmmsFile
+from sketchmark.errors import BadInput, DataMissing, SketchmarkError, TotalsFailed
+from sketchmark.lmms_eval.documents import AdoptedFile, Document, LmmsFile
 from sketchmark.lmms_eval.filters import BEFORE_SCORING, strip_reasoning_tags
 from sketchmark.lmms_eval.functions import filled, written
 from sketchmark.lmms_eval.shape import (
+    FIRST,
     Config,
+    examples_given,
+    examples_wanted,
     mapping,
     metrics,
     pipelines,
     reduced_by_function,
     specific,
     target_setting,
+    worded_otherwise,
 )
 from sketchmark.lmms_eval.stand_ins import anls, exact_match_hf_evaluate
 from sketchmark.media import Picture
 from sketchmark.media.sound import Sound
-from sketchmark.tasks import files as generic_drawing
+from sketchmark.tasks.files import OWN_PROMPT
 from sketchmark.tasks.imports import blamed
 
 _OF_EXACT_MATCH = ("regexes_to_ignore", "ignore_case", "ignore_punctuation", "ignore_numbers")
@@ -52,15 +57,15 @@ _OF_EXACT_MATCH = ("regexes_to_ignore", "ignore_case", "ignore_punctuation", "ig
 def documents(
     file: AdoptedFile, *, seed: int, data: Path | None, task_file: str, model: str = "", frames: int = 8
 ) -> Iterator[Sample]:
-    """The file says itself what its data is; it lies beside the file, under `data`, or on the hub. Of a video
-    `frames` pictures are shown."""
+    """Yield the samples. The file names its data: next to it, under `data`, or on the hub. A video is shown as
+    `frames` images."""
     file.read_from(data)
     task = file.opened(task_file)
     settings = specific(task.config, model)
     targets = target_setting(task.config, model)
     examples = Examples(task, settings, targets)
     for number, doc in enumerate(task.documents()):
-        known = task.known(number, doc)  # before code of the file could change it
+        known = task.known(number, doc)  # before the file's code can change it
         yield _sample(task, number, known, doc, settings, targets, frames, examples.before(doc))
 
 
@@ -81,7 +86,7 @@ def _sample(
     fields = {"question": question}
     if generation_prompt:
         fields["generation_prompt"] = str(generation_prompt).replace("{question}", question)
-        fields["variant"] = generic_drawing.OWN_PROMPT
+        fields["variant"] = OWN_PROMPT
     target: dict[str, Any] = {"doc": number, "digest": known}
     if "doc_to_target" in task.config:
         target["answer"] = task.target(doc, targets, where)
@@ -99,8 +104,8 @@ def _sample(
 
 
 def score(file: AdoptedFile, sample: Sample, episode: Episode, grading: Grading, *, task_file: str) -> Scores:
-    """The file's own `process_results`, or its metrics against `doc_to_target`. Numbers are of the metrics that the
-    file lists, as in lmms-eval; one with the aggregation `bypass` is not to have any."""
+    """Score an episode by the file's own `process_results`, or by its metrics against `doc_to_target`. Only the
+    metrics that the file lists are scores, as in lmms-eval. A metric with the aggregation `bypass` has no number."""
     task = file.opened(task_file)
     answer = _cut(task.config, episode.answer)
     asked = int(sample.target["doc"]), str(sample.target.get("digest", ""))
@@ -126,7 +131,7 @@ def _listed(config: Config) -> list[tuple[str, Config]]:
 
 
 def _cut(config: Config, answer: str) -> str:
-    """As lmms-eval hands it on: up to where the file says that it ends, without reasoning, without spaces around."""
+    """Return the answer as lmms-eval passes it on: up to the file's stop texts, without reasoning, stripped."""
     until = mapping(config.get("generation_kwargs")).get("until") or ()
     for stop in filter(None, [until] if isinstance(until, str) else until):
         answer = answer.partition(stop)[0]
@@ -146,17 +151,70 @@ def _compared(metric: Config, replies: list[Any], target: str | list[str]) -> fl
 
 
 def _number(value: Any) -> float | None:
-    """A plain number, also numpy's; anything else goes to the file's own aggregation."""
+    """Return a plain number, also NumPy's. Any other value is left to the file's own aggregation."""
     value = value.item() if hasattr(value, "item") and getattr(value, "size", 1) == 1 else value
     return float(value) if isinstance(value, (bool, int, float)) else None
 
 
+_SEED = 1234
+_EMPTY_LINE = "\n\n"
+
+
+class Examples:
+    """The few-shot examples before each question, as lmms-eval places them. Ask for every question, in order.
+
+    They are drawn for every question by one generator with lmms-eval's own seed, so that the n-th question has the
+    same examples here and there, however many questions run. Settings of a file for its examples only (other texts,
+    or which ones) count, although lmms-eval ignores them, because lm-eval uses them.
+    """
+
+    def __init__(self, task: LmmsFile, settings: Config | None, targets: Any) -> None:
+        self._task, self._settings, self._targets = task, settings, targets
+        self._wanted = examples_wanted(task.config)
+        self._words = copy(task)
+        self._words.config = {**task.config, **worded_otherwise(task.config)}
+        self._random = Random(_SEED)
+
+    def before(self, doc: Document) -> str:
+        """Return the text before the question. The question is not an example of itself, so there is one example
+        fewer if the file does not say that they come from the questions (`fewshot_split`)."""
+        if not self._wanted:
+            return ""
+        drawn = self._drawn()
+        with blamed(f"comparing few-shot examples of {self._task.path}"):
+            chosen = [one for one in drawn if one != doc][: self._wanted]
+        return "".join(map(self._worded, chosen))
+
+    def _drawn(self) -> list[Document]:
+        config, there = self._task.config, len(self._task.pool)
+        spare = examples_given(config) is None and config.get("fewshot_split") == config.get("test_split")
+        wanted = self._wanted + spare
+        if wanted > there:
+            raise DataMissing(f"{self._task.path} wants {wanted} few-shot examples, and there are {there}")
+        if mapping(config.get("fewshot_config")).get("sampler") == FIRST:
+            return self._task.from_pool(range(wanted))
+        return self._task.from_pool(self._random.sample(range(there), wanted))
+
+    def _worded(self, doc: Document) -> str:
+        """Return an example with its delimiter. If the target is empty, the text already contains answer and
+        delimiter."""
+        config, where = self._words.config, f"a few-shot example of {self._task.path}"
+        question = self._words.text("doc_to_text", doc, self._settings, where)
+        if config["doc_to_target"] == "":
+            return question
+        answer = self._words.target(doc, self._targets, where)
+        if answer == []:
+            raise BadInput(f"{where} has no answer")
+        first = answer if isinstance(answer, str) else answer[0]
+        return f"{question}{config.get('target_delimiter', ' ')}{first}{config.get('fewshot_delimiter', _EMPTY_LINE)}"
+
+
 LONGEST = 60.0
-"""Seconds for all scores of a cell together."""
+"""Maximum seconds for all scores of a cell together."""
 
 SLOW = 0.1
-"""Seconds a result. An aggregation that takes longer, or so long that twenty calls would not fit, may ask a judge
-that costs money, and is asked once."""
+"""Seconds per result. A slower aggregation, or one for which twenty calls would not fit, may call a judge that
+costs money, so it is called once."""
 
 _BLOCKS = (200, 20)
 
@@ -164,8 +222,8 @@ Rows = Sequence[Mapping[str, Any]]
 
 
 def totals(file: AdoptedFile, rows: Rows, scoring: str, *, task_file: str) -> dict[str, Any]:
-    """Metrics with an aggregation of their own, over all rows that have a result; a metric may be of some documents
-    only, and stays out where none of them was played. One that fails costs its own number."""
+    """Return the metrics with their own aggregation, over all rows that have a result. A metric of some documents
+    only is left out if none of them was run. A failure affects only its own number."""
     task = file.opened(task_file)
     found: dict[str, Any] = {}
     failed = []
@@ -183,13 +241,13 @@ def totals(file: AdoptedFile, rows: Rows, scoring: str, *, task_file: str) -> di
 
 
 def influences(file: AdoptedFile, rows: Rows, scoring: str, *, task_file: str) -> dict[str, dict[str, float | None]]:
-    """sample -> its values, with those of the file's own aggregations filled in. Where an aggregation works on all
-    results only, or takes too long, samples have no value: the number stands without an interval. Nor have they where
-    it gives no number or fails: a mean of what it was given is not what it says."""
+    """Return sample -> its values, with those of the file's own aggregations filled in. If an aggregation needs
+    all results, or takes too long, its samples have no value and the number has no interval. The same holds if it
+    fails or returns something other than a number: a mean of its inputs would be another score."""
     values = {str(row["sample"]): dict(row["values"]) for row in rows}
     try:
         task = file.opened(task_file)
-    except SketchmarkError:  # its code cannot be run: the rows say so themselves
+    except SketchmarkError:  # its code cannot run; the rows have the error
         return values
     reduced = _reduced(task)
     for name, metric in reduced:
@@ -201,7 +259,7 @@ def influences(file: AdoptedFile, rows: Rows, scoring: str, *, task_file: str) -
 
 
 def submission(file: AdoptedFile, episodes: Iterable[Episode], folder: Path, *, task_file: str) -> list[Path]:
-    """The files that the aggregations write for a benchmark's server."""
+    """Write the files that the aggregations make for a benchmark's server."""
     task = file.opened(task_file)
     writers = [(name, metric) for name, metric in _reduced(task) if task.writes_files(metric)]
     if not writers:
@@ -222,7 +280,7 @@ def submission(file: AdoptedFile, episodes: Iterable[Episode], folder: Path, *, 
 
 
 def _reduced(task: LmmsFile) -> list[tuple[str, Config]]:
-    """By name, each pipeline of filters with its own."""
+    """Return the aggregated metrics by name, once per pipeline of filters."""
     names = [
         (f"{one['metric']}{suffix}", one)
         for suffix in pipelines(task.config)
@@ -232,21 +290,21 @@ def _reduced(task: LmmsFile) -> list[tuple[str, Config]]:
 
 
 def _results(rows: Rows, name: str) -> dict[str, Any]:
-    """By sample, of those that were scored, as they are kept. None is a result like any other."""
+    """Return the kept results of scored samples. None is a result like any other."""
     found = {str(row["sample"]): row["notes"].get("results", {}) for row in rows if row["scored"]}
     return {sample: results[name] for sample, results in found.items() if name in results}
 
 
 def _shares(task: LmmsFile, metric: Config, results: list[Any], longest: float) -> list[float]:
-    """Each result's value; none at all where they cannot be had, or there is no number to share.
+    """Return each result's value; empty if there is none, or no number to share.
 
-    Where there is no time for each, blocks of results are left out at once, and the distance of their values from the
-    number is stretched by as much as the mean of a block is steadier than one result.
+    If there is no time for each, blocks of results are left out at once. The distance of their values from the number
+    is then scaled up by as much as the mean of a block varies less than one result.
     """
     began = time.perf_counter()
     try:
         whole = _as_number(task.total(metric, results))
-    except (Exception, SystemExit):  # the user's code: anything may come, and `totals` tells it
+    except (Exception, SystemExit):  # the user's code may raise anything; `totals` reports it
         return []
     seconds = max(time.perf_counter() - began, 1e-6)
     sizes = [len(results), *(size for size in _BLOCKS if size < len(results))]
@@ -269,7 +327,7 @@ def _shares(task: LmmsFile, metric: Config, results: list[Any], longest: float) 
 
 
 def _told(value: Any) -> Any:
-    """As it can be written down. What is no number (a category of which nothing was played) is told as a word."""
+    """Return a value that can be written. A value that is not a number (an empty category) becomes a text."""
     value = value.tolist() if hasattr(value, "tolist") else value
     if isinstance(value, Mapping):
         return {str(key): _told(one) for key, one in value.items()}
@@ -288,7 +346,7 @@ def _as_number(value: Any) -> float:
 
 @contextmanager
 def _quiet() -> Iterator[None]:
-    """Aggregations print tables and warn; once is enough."""
+    """Silence an aggregation, which may print tables and warnings on every call."""
     loguru = sys.modules.get("loguru")
     before = logging.root.manager.disable
     logging.disable(logging.CRITICAL)

@@ -1,11 +1,7 @@
-"""Task files of both shapes, ours and lmms-eval's: which of them a file is, and its check.
+"""The keys of lmms-eval's task files, and the check of task files of either shape, ours or lmms-eval's.
 
-Of lmms-eval's shape: the keys that are read here, and their types. Any other key is theirs and is let be, unless it
-is nearly one that is known: nobody would see that it is not read.
-
-What they mean: docs/benchmarks/lmms-eval-tasks.md.
-
-What a task file of lmms-eval's shape says, in few words.
+Keys that are not listed here are lmms-eval's own and are ignored. A key that is nearly a listed one is refused,
+because its author would not notice that it is not read. docs/benchmarks/lmms-eval-tasks.md explains the keys.
 """
 
 from __future__ import annotations
@@ -21,13 +17,17 @@ from sketchmark.errors import BadInput
 from sketchmark.files.yaml import Glance, checked, nearly
 from sketchmark.tasks import for_model
 from sketchmark.tasks.files import MODES, lineage, load_with_includes
-from sketchmark.tasks.imports import FUNCTION, functions_in
 from sketchmark.tasks.schema import GroupFile, Include, Tags, TaskFile
+
+Config = Mapping[str, Any]
+
+FUNCTION = "!function"
+"""The key that the YAML reader gives the tag: `!function utils.name` is read as `{"!function": "utils.name"}`."""
 
 
 class Function(
     Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rename={"function": "!function"}
-):  # how the reader keeps `!function utils.name`
+):  # the YAML reader's form of `!function utils.name`
     function: str
 
 
@@ -108,7 +108,7 @@ _OF_A_GROUP = ("include", "group", "group_alias", "task", "tasks", "task_alias",
 
 
 def refuse_near_misses(config: Mapping[str, Any], where: str) -> None:
-    """In a task. lmms-eval itself refuses any key that it does not know."""
+    """Refuse a key of a task that is nearly a known one. lmms-eval itself refuses any unknown key."""
     _refuse_near_misses(config, _OF_A_TASK, where)
     for number, metric in enumerate(config.get("metric_list") or ()):
         if isinstance(metric, Mapping):
@@ -122,14 +122,14 @@ def _refuse_near_misses(given: Iterable[object], known: tuple[str, ...], where: 
 
 
 def members_in(listed: Iterable[Any]) -> Iterator[str]:
-    """The names in a group's list, those of groups inside it too."""
+    """Yield the names in a group's list, also those of groups inside it."""
     for member in listed:
         inner = member["task"] if isinstance(member, Mapping) else member
         yield from members_in(inner) if isinstance(inner, list) else [str(inner)]
 
 
 def refuse_settings(group: Mapping[str, Any], where: str) -> None:
-    """lmms-eval lays what else a group says over its tasks, which then have the same name and are others."""
+    """Refuse settings in a group. lmms-eval applies them to its tasks, which then differ under the same name."""
     inside = group.get("tasks", group.get("task"))
     for key in group:
         if key not in _OF_A_GROUP:
@@ -138,7 +138,7 @@ def refuse_settings(group: Mapping[str, Any], where: str) -> None:
                 f"{where} sets {key} for {', '.join(members_in([inside]))[:100]}, which is not done here",
                 f"did you mean {meant}?"
                 if meant
-                else "say it in a task file that includes the task's, with a name of its own under `task:`",
+                else "set it in a task file that includes the task's and has another name under `task:`",
             )
     for member in inside if isinstance(inside, list) else ():
         if isinstance(member, Mapping):
@@ -154,8 +154,8 @@ _KEYS = frozenset((*TaskFile.__struct_fields__, *GroupFile.__struct_fields__, *L
 
 
 def may_be_a_task(seen: Glance, name: str) -> bool:
-    """Whether a YAML file that lies in an included folder is meant for us at all: it has at least one key of a task
-    file, or nobody can tell. What begins with `_` is there to be included, but for lmms-eval, if it says `task:`."""
+    """Return whether a YAML file in an included folder is meant as a task file: it has at least one key of one, or
+    cannot be read. A name that begins with `_` is for includes, except for lmms-eval if it has `task:`."""
     if name.startswith("_"):
         return "task" in seen.keys
     return seen.broken or not _KEYS.isdisjoint(seen.keys)
@@ -163,16 +163,16 @@ def may_be_a_task(seen: Glance, name: str) -> bool:
 
 @cache
 def read_config(path: Path) -> dict[str, Any]:
-    """A task file with its `include:` files merged beneath it, checked."""
-    config, repeated = load_with_includes(path, is_lmms_eval)
-    if repeated and not (is_lmms_eval(config) or _is_lmms_eval_group(config)):  # for lmms-eval the last one counts
+    """Read a task file with its `include:` files merged beneath it, and check it."""
+    config, repeated = load_with_includes(path, is_lmms_eval, named_from)
+    if repeated and not (is_lmms_eval(config) or _is_lmms_eval_group(config)):  # in lmms-eval the last one counts
         raise BadInput(repeated)
     checked_config(config, f"task file {path}")
     return config
 
 
 def checked_config(config: Mapping[str, Any], where: str) -> Struct:
-    """The file as what it is: a task, a group, or either of lmms-eval's shape."""
+    """Check a file as a task, a group, or either of lmms-eval's shape."""
     kind: type[Struct] = TaskFile
     if is_group(config):
         kind = LmmsEvalGroup if _is_lmms_eval_group(config) else GroupFile
@@ -194,7 +194,7 @@ def is_lmms_eval(config: Mapping[str, Any]) -> bool:
 
 
 def is_group(config: Mapping[str, Any]) -> bool:
-    """lmms-eval also writes `group:` into single tasks, as a label."""
+    """Return whether a file is a group. lmms-eval also writes `group:` into single tasks, as a label."""
     return "tasks" in config or _is_lmms_eval_group(config)
 
 
@@ -217,7 +217,32 @@ def mode_in(name: str, config: Mapping[str, Any]) -> str | None:
     return next((mode for mode in MODES if name.lower().endswith(f"_{mode}")), None)
 
 
-Config = Mapping[str, Any]
+def functions_in(config: object) -> list[str]:
+    """Return every function that a config names, in order."""
+    if isinstance(config, Mapping):
+        if set(config) == {FUNCTION}:
+            return [str(config[FUNCTION])]
+        return [name for value in config.values() for name in functions_in(value)]
+    if isinstance(config, list):
+        return [name for value in config for name in functions_in(value)]
+    return []
+
+
+def named_from(config: Any, there: str, folder: Path) -> Any:
+    """Rewrite the functions of a config from another folder: `../utils.name`."""
+    if isinstance(config, Mapping):
+        if set(config) == {FUNCTION}:
+            name = str(config[FUNCTION])
+            return {FUNCTION: f"{there}/{name}" if function_file(folder, name.rpartition(".")[0]).is_file() else name}
+        return {key: named_from(value, there, folder) for key, value in config.items()}
+    return [named_from(value, there, folder) for value in config] if isinstance(config, list) else config
+
+
+def function_file(folder: Path, module: str) -> Path:
+    """Return the file of a module: `utils` is `utils.py`, `sub.utils` is `sub/utils.py`. A part before a slash is
+    another folder."""
+    there, _, name = module.rpartition("/")
+    return folder / there / f"{name.replace('.', '/')}.py"
 
 
 def mapping(value: object) -> Mapping[str, Any]:
@@ -231,12 +256,12 @@ def metrics(config: Config) -> list[Config]:
 
 
 def reduced_by_function(config: Config) -> list[Config]:
-    """The metrics with an aggregation of the file's own."""
+    """Return the metrics that are aggregated by a function of the file."""
     return [metric for metric in metrics(config) if FUNCTION in mapping(metric.get("aggregation"))]
 
 
 def functions(config: Config) -> list[str]:
-    """The functions of the file that a run asks for; others, such as `doc_to_messages`, are not ours to call."""
+    """Return the functions of the file that a run calls. Others, such as `doc_to_messages`, are not called."""
     used = [config.get(key) for key in ("process_docs", "doc_to_visual", "doc_to_text", "doc_to_target")]
     used += [config.get("process_results"), list(pipelines(config).values()), features(config)]
     used += [worded_otherwise(config)]
@@ -244,8 +269,12 @@ def functions(config: Config) -> list[str]:
 
 
 def features(config: Config) -> Any:
-    """The types of the data's columns, where the file has its own."""
+    """Return the types of the data's columns, if the file sets them."""
     return mapping(config.get("dataset_kwargs")).get("features")
+
+
+FIRST, ANY = "first_n", "default"
+"""The ways to choose few-shot examples, by lmms-eval's names."""
 
 
 def examples_wanted(config: Config) -> int:
@@ -253,25 +282,25 @@ def examples_wanted(config: Config) -> int:
 
 
 def worded_otherwise(config: Config) -> Config:
-    """What few-shot examples have instead of the `doc_to_text` and `doc_to_target` of questions."""
+    """Return the `doc_to_text` and `doc_to_target` that few-shot examples use instead of the questions'."""
     own = mapping(config.get("fewshot_config")) if examples_wanted(config) else {}
     return {key: own[key] for key in ("doc_to_text", "doc_to_target") if own.get(key) is not None}
 
 
 def examples_given(config: Config) -> list[Config] | None:
-    """The documents that the file itself brings as few-shot examples."""
+    """Return the documents that the file itself gives as few-shot examples."""
     return mapping(config.get("fewshot_config")).get("samples")
 
 
 def examples_split(config: Config) -> str | None:
-    """Where few-shot examples are drawn from, None for the questions themselves."""
+    """Return the split of few-shot examples; None if they are drawn from the questions."""
     keys = ("fewshot_split", "training_split", "validation_split")
     return next((str(config[key]) for key in keys if config.get(key) is not None), None)
 
 
 def pipelines(config: Config) -> dict[str, list[Config]]:
-    """What replies go through before they are scored: how a score's name ends -> filters. The first has the plain
-    name, further ones are told apart as lmms-eval does it: `exact_match,flexible`."""
+    """Return suffix of a score's name -> filters of the reply. The first has no suffix; the others are named as
+    lmms-eval does it: `exact_match,flexible`."""
     listed = config.get("filter_list") or [{"filter": [{"function": "take_first"}]}]
     return {
         f",{one.get('name', number)}" if number else "": list(one.get("filter") or ())
@@ -280,8 +309,8 @@ def pipelines(config: Config) -> dict[str, list[Config]]:
 
 
 def specific(config: Config, model: str) -> dict[str, Any] | None:
-    """The prompt settings for a model, None where the file has none. A file may give them flat, without any model's
-    name; a block of the model is laid over `default` (or `dataset`), which is laid over those."""
+    """Return the prompt settings of a model; None if the file has none. A file may give them without a model's
+    name. A model's block overrides `default` (or `dataset`), which overrides those."""
     if config.get("lmms_eval_specific_kwargs") is None:
         return None
     given = mapping(config["lmms_eval_specific_kwargs"])
@@ -291,7 +320,8 @@ def specific(config: Config, model: str) -> dict[str, Any] | None:
 
 
 def target_setting(config: Config, model: str) -> Any:
-    """What `doc_to_target` is told beside the document: the model's entry, else `default`; a word as a rule."""
+    """Return what `doc_to_target` gets in addition to the document: the model's entry, otherwise `default`;
+    usually a word."""
     given = mapping(config.get("model_specific_target_kwargs"))
     names = (model, model.partition("/")[0], "default")
     return next((given[name] for name in names if name in given), None)
@@ -319,6 +349,7 @@ _AS_USUAL = {"num_beams": 1, "repetition_penalty": 1, "num_return_sequences": 1}
 
 
 def not_sent(config: Config) -> Config:
-    """The file's settings that no model here is told, but for those that say what every server does anyway."""
+    """Return the file's settings that are not sent to a model, except those with the value that every server uses
+    anyway."""
     given = mapping(config.get("generation_kwargs")).items()
     return {key: value for key, value in given if key not in _SENT and value not in (None, _AS_USUAL.get(key))}

@@ -1,11 +1,7 @@
-"""What tasks most often import of lmms-eval, which would otherwise bring 2.4 GB along. Written from what it does, and
-held against the real package where that is installed (tests/lmms_eval/test_provided.py); there it is never used.
+"""Stand-ins for the parts of lmms-eval and loguru that tasks import most often.
 
-Where a task's aggregation writes a file for a benchmark's server.
-
-`loguru.logger` as tasks use it: messages with `{}` places, passed on to Python's own logging.
-
-The metrics of lmms-eval's registry that score a text against its target, and what tasks import beside them.
+lmms-eval itself would install 2.4 GB. A stand-in is used only if the real package is not installed. They are written
+from the behaviour of the real ones, and tests/lmms_eval/test_provided.py compares the two where both are there.
 """
 
 from __future__ import annotations
@@ -14,28 +10,29 @@ import logging
 import re
 import string
 from collections.abc import Sequence
+from functools import partialmethod
 from pathlib import Path
 from typing import Any, TypeVar
 
-_HERE = __name__
+_FILTERS = "sketchmark.lmms_eval.filters"
 
 MODULES = {
-    "loguru": f"{_HERE}.log",
-    "lmms_eval.utils": f"{_HERE}.log",
-    "lmms_eval.api.filter": f"{_HERE}.filters",
-    "lmms_eval.filters": f"{_HERE}.filters",
-    "lmms_eval.filters.extraction": f"{_HERE}.filters",
-    "lmms_eval.filters.selection": f"{_HERE}.filters",
-    "lmms_eval.filters.transformation": f"{_HERE}.filters",
-    "lmms_eval.api.metrics": f"{_HERE}.metrics",
-    "lmms_eval.api.reasoning": f"{_HERE}.reasoning",
-    "lmms_eval.tasks._task_utils.file_utils": f"{_HERE}.files",
+    "loguru": __name__,
+    "lmms_eval.utils": __name__,
+    "lmms_eval.api.filter": _FILTERS,
+    "lmms_eval.filters": _FILTERS,
+    "lmms_eval.filters.extraction": _FILTERS,
+    "lmms_eval.filters.selection": _FILTERS,
+    "lmms_eval.filters.transformation": _FILTERS,
+    "lmms_eval.api.metrics": __name__,
+    "lmms_eval.api.reasoning": _FILTERS,
+    "lmms_eval.tasks._task_utils.file_utils": __name__,
 }
-"""A module that a task imports -> ours, where the package is not installed: `sketchmark.tasks.imports`."""
+"""Module that a task imports → the module with its stand-ins, for `sketchmark.tasks.imports`."""
 
 
 def generate_submission_file(file_name: str, args: Any, subpath: str = "submissions") -> str:
-    """A path in the run's own folder, which the aggregation is told as `args.output_path`; made if it is missing."""
+    """Return a path in the run's own folder, which the aggregation gets as `args.output_path`. The folder is made."""
     named = getattr(args, "output_path", None)
     folder = Path(named) / subpath if named is not None else Path(subpath)
     folder.mkdir(parents=True, exist_ok=True)
@@ -53,25 +50,12 @@ class _Logger:
         number = level if isinstance(level, int) else _LEVELS.get(level) or logging.getLevelName(level)
         self._log.log(number if isinstance(number, int) else logging.INFO, "%s", _filled(message, args, kwargs))
 
-    def trace(self, message: object, *args: object, **kwargs: object) -> None:
-        self.log("TRACE", message, *args, **kwargs)
-
-    def debug(self, message: object, *args: object, **kwargs: object) -> None:
-        self.log("DEBUG", message, *args, **kwargs)
-
-    def info(self, message: object, *args: object, **kwargs: object) -> None:
-        self.log("INFO", message, *args, **kwargs)
-
-    def success(self, message: object, *args: object, **kwargs: object) -> None:
-        self.log("SUCCESS", message, *args, **kwargs)
-
-    def warning(self, message: object, *args: object, **kwargs: object) -> None:
-        self.log("WARNING", message, *args, **kwargs)
-
-    def error(self, message: object, *args: object, **kwargs: object) -> None:
-        self.log("ERROR", message, *args, **kwargs)
-
-    exception = critical = error
+    trace = partialmethod(log, "TRACE")
+    debug = partialmethod(log, "DEBUG")
+    info = partialmethod(log, "INFO")
+    success = partialmethod(log, "SUCCESS")
+    warning = partialmethod(log, "WARNING")
+    error = exception = critical = partialmethod(log, "ERROR")
 
     def opt(self, *args: Any, **kwargs: Any) -> _Logger:
         return self
@@ -79,15 +63,15 @@ class _Logger:
     bind = opt
 
     def add(self, *args: Any, **kwargs: Any) -> int:
-        """Where messages go is for whoever started the program to say."""
+        """Change nothing: the program decides where messages go."""
         return 0
 
     def remove(self, *args: Any, **kwargs: Any) -> None:
-        """As `add`."""
+        """Change nothing, as `add`."""
 
 
 def _filled(message: object, args: tuple[object, ...], kwargs: dict[str, object]) -> str:
-    """A message without values is no template: it may be a reply, full of braces."""
+    """Fill in a message. Without values it is not a template: it may be a reply with braces."""
     if not args and not kwargs:
         return str(message)
     try:
@@ -107,12 +91,12 @@ def mean(arr: Sequence[float]) -> float:
 
 
 def median(arr: Sequence[Item]) -> Item:
-    """As lmms-eval has it: the middle of the list as it stands, which is not sorted first."""
+    """Return the middle element of the unsorted list, as lmms-eval does."""
     return arr[len(arr) // 2]
 
 
 def levenshtein_distance(s1: str, s2: str) -> int:
-    """How many letters to add, drop or replace."""
+    """Count the letters to add, drop or replace."""
     row = list(range(len(s2) + 1))
     for i, one in enumerate(s1, start=1):
         corner, row[0] = row[0], i
@@ -124,9 +108,10 @@ def levenshtein_distance(s1: str, s2: str) -> int:
 def anls(
     references: Sequence[str], predictions: Sequence[str] | Sequence[Sequence[str]], thresh_hold: float = 0.5
 ) -> dict[str, float]:
-    """Average normalised Levenshtein similarity (arXiv 1905.13648): the best reference's, 0 below the threshold.
+    """Return the average normalised Levenshtein similarity (arXiv 1905.13648) to the best reference, 0 below the
+    threshold.
 
-    The length that it is measured by is that of the texts as they came, before spaces are evened out.
+    Lengths are those of the texts before spaces are normalised.
     """
     first = predictions[0]
     said = first if isinstance(first, str) else first[0]
@@ -147,7 +132,7 @@ def exact_match_hf_evaluate(
     ignore_punctuation: bool = False,
     ignore_numbers: bool = False,
 ) -> dict[str, float]:
-    """The share of predictions that are their reference, after what is to be ignored is taken out of both."""
+    """Return the proportion of predictions that equal their reference, after ignored parts are removed from both."""
     dropped = string.punctuation * ignore_punctuation + string.digits * ignore_numbers
 
     def plain(text: str) -> str:

@@ -1,4 +1,4 @@
-"""A task: data, protocols by mode, scorers and what is reported. Declared in YAML; read docs/add-a-task.md."""
+"""Tasks: data, protocols by mode, scorers and what is reported. Declared in YAML (docs/add-a-task.md)."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ from sketchmark.tasks.schema import ModeBlock, Settings, TaskFile
 from sketchmark.worlds import World
 
 RA_AL = "ra-al"
-"""The scoring that every task has: does the drawing follow the reasoning, the answer the drawing? It looks at stored
-drawings and stands beside a run's own scores (`sketchmark score RUN --scoring ra-al`)."""
+"""The scoring that every task has: does the drawing follow the reasoning, and the answer the drawing? It uses
+stored drawings and is reported next to a run's own scores (`sketchmark score RUN --scoring ra-al`)."""
 
 _GENERATION = ("max_new_tokens", "temperature", "seed")
 
@@ -38,12 +38,12 @@ SubmissionWriter = Callable[[Iterable[Episode], Path], list[Path]]
 """(episodes, folder) -> the files it wrote."""
 
 RepliesReader = Callable[[Mapping[str, Any]], Sample | None]
-"""(row of a file of replies) -> the sample that the row itself holds; None: it holds none, so the data are needed."""
+"""(row of a file of replies) -> the sample that the row holds; None if it holds none and the data are needed."""
 
 
 @dataclass(frozen=True)
 class TaskOptions:
-    """What the user picks for a whole run: prompt set, model name for per-model prompts, step counting."""
+    """Choices for a whole run: prompt set, model name for per-model prompts, step counting."""
 
     prompts: str = ""
     model: str = ""
@@ -52,7 +52,7 @@ class TaskOptions:
 
 @dataclass(frozen=True)
 class Mode:
-    """One way to play a task: a protocol, its prompts, its settings."""
+    """One mode of a task: a protocol, its prompts, its settings."""
 
     name: str
     protocol_name: str
@@ -67,7 +67,7 @@ class Mode:
         return FilledPrompts(sample, self.prompts, steps, self.settings)
 
     def describe(self) -> dict[str, Any]:
-        """All that shapes the requests of this mode, for run.json and for noticing a change."""
+        """Return everything that shapes the requests of this mode, for run.json and for noticing a change."""
         return {
             "protocol": self.protocol_name,
             "prompts": dict(self.prompts),
@@ -89,7 +89,7 @@ class Task:
         code: CodeNames | None = None,
         folder: Path | None = None,
     ) -> None:
-        """`folder` is where its file lies: what others published on it stands there."""
+        """Check the config. `folder` is the folder of its file, which may also hold published scores."""
         self.name = name
         self.folder = folder
         self.config = config
@@ -103,7 +103,7 @@ class Task:
         if not file.source or not file.modes:
             raise BadInput(
                 f"task {name!r} needs `source` and `modes`",
-                "source: {use: 'module:name'} makes samples, modes: {direct: {protocol: direct, …}} plays them",
+                "source: {use: 'module:name'} makes samples, modes: {direct: {protocol: direct, …}} runs them",
             )
         if (alias := by_alias(file.source["use"])) != file.source["use"]:
             self.config = {**config, "source": {**config["source"], "use": alias}}
@@ -158,11 +158,12 @@ class Task:
         )
 
     def plays_by_code(self, name: str) -> bool:
-        """Whether a mode's protocol is not one of ours by name, but code to be run."""
+        """Return whether a mode's protocol is code that has to run, and not one of ours by name."""
         return is_code(self._block(name).protocol)
 
     def _block(self, name: str) -> ModeBlock:
-        """`like: other_mode` starts from that mode's block; mappings merge, the rest is replaced."""
+        """Return a mode's block. `like: other_mode` starts from that mode: mappings merge, other values are
+        replaced."""
         where = f"task {self.name!r}"
         block: dict[str, Any] = {}
         for one in reversed(lineage(self.declared.modes, name, where)):
@@ -184,9 +185,9 @@ class Task:
         return (draft.sample for draft in self.drafts(seed=seed, data=data, limit=limit))
 
     def drafts(self, *, seed: int = 0, data: Path | None = None, limit: int | None = None) -> Iterator[Draft]:
-        """The items, streamed: nothing holds the whole set. Generated worlds have no end, so they name a
-        `default_limit` for those who name none. A source that takes a `limit` is told it: it may fetch less; one
-        that takes `beside` is told where the task's file lies."""
+        """Stream the samples, without holding all of them. Generated worlds are endless, so they have a
+        `default_limit`. A source that takes a `limit` receives it and may fetch less; one that takes `beside`
+        receives the folder of the task's file."""
         source = dict(self.declared.source)
         make = self._code.find(source.pop("use"))
         most = limit if limit is not None else self.declared.default_limit
@@ -197,21 +198,21 @@ class Task:
         try:
             inspect.signature(make).bind(seed=seed, data=data, **source)
         except (TypeError, ValueError) as error:
-            raise BadInput(f"task {self.name!r}: source: {error}", "check the arguments beside `use`") from error
+            raise BadInput(f"task {self.name!r}: source: {error}", "check the arguments next to `use`") from error
         found = make(seed=seed, data=data, **source)
         return itertools.islice(found.drafts if isinstance(found, Drafts) else map(Draft.of, found), most)
 
     def with_source(self, arguments: Mapping[str, Any]) -> Task:
-        """The same task with other arguments for its source."""
+        """Return the same task with other arguments for its source."""
         source = {**self.config["source"], **arguments}
         return Task(self.name, {**self.config, "source": source}, self.choices, self._code, self.folder)
 
     def source_parameters(self) -> dict[str, inspect.Parameter]:
-        """What the function that yields the samples takes, for --task_args."""
+        """Return the parameters of the function that yields the samples, for --task_args."""
         return dict(inspect.signature(self._code.find(self.declared.source["use"])).parameters)
 
     def published(self, mode: str) -> list[Published]:
-        """Others' figures for this task in a mode."""
+        """Return the published scores of this task in a mode."""
         if self.folder is None or not (self.folder / FILE).is_file():
             return []
         return published_beside(self.folder, self.name, mode)
@@ -220,11 +221,11 @@ class Task:
         return {**self.declared.source, "seed": seed}
 
     def check_scoring(self, name: str, *, with_judge: bool) -> None:
-        """Refuse before the first call what could not be scored after the last. A task that lists no `scorings`
-        checks the name itself."""
+        """Refuse a scoring that would fail after the last call. A task that lists no `scorings` checks the name
+        itself."""
         if name == RA_AL:
             raise BadInput(
-                f"{RA_AL} looks at stored drawings", f"play first, then sketchmark score RUN --scoring {RA_AL}"
+                f"{RA_AL} looks at stored drawings", f"run first, then sketchmark score RUN --scoring {RA_AL}"
             )
         known = self.declared.scorings if "scorings" in self.config else {name: None}
         if name not in known:
@@ -246,7 +247,7 @@ class Task:
 
     @property
     def guesses(self) -> Guesser | None:
-        """What somebody may reply who has not looked; None: the file does not say."""
+        """The replies that a guesser chooses among; None if the file does not say."""
         declared = self.declared.guesses
         if declared is None:
             return None
@@ -254,7 +255,7 @@ class Task:
 
     @property
     def drawn(self) -> Scorer | None:
-        """What the drawings show, and whether the answer says the same; None: nothing here can read them."""
+        """The scorer of drawings and of their agreement with the answer; None if the drawings cannot be read."""
         return self._code.bound(self.declared.drawn) if self.declared.drawn else None
 
     @property
@@ -280,7 +281,7 @@ class Task:
 
 
 def _check_mode_names(task: str, file: TaskFile) -> None:
-    """Modes that are named elsewhere in the file must be there."""
+    """Check that modes named elsewhere in the file exist."""
     named = {f"modes.{name}.like": block.like for name, block in file.modes.items() if block.like}
     named |= {f"prompt_sets.{chosen}": mode for chosen, modes in file.prompt_sets.items() for mode in modes}
     for where, mode in named.items():
@@ -289,13 +290,13 @@ def _check_mode_names(task: str, file: TaskFile) -> None:
 
 
 def _plain(prompts: Mapping[str, Any]) -> dict[str, Any]:
-    """Prompts as the file writes them: layout blocks are mappings."""
+    """Return prompts as the file has them: layout blocks are mappings."""
     plain: dict[str, Any] = msgspec.to_builtins(prompts)
     return plain
 
 
 def for_model(kwargs: Mapping[str, Any], model: str) -> dict[str, Any]:
-    """The block of a model's provider or alias, and over it that of its full name."""
+    """Merge the block of a model's provider or alias with that of its full name, which takes precedence."""
     names = {model.partition("/")[0], model} - {"default"}
     return {key: value for name in sorted(names, key=len) for key, value in kwargs.get(name, {}).items()}
 

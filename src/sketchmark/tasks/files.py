@@ -1,29 +1,49 @@
-"""Task files: the YAML in which a task is declared, how it is read, checked, and filled in for a sample.
+"""Task files: YAML with `include:`, found in folders. No code runs here.
 
-The task files of a folder that a user includes. One that cannot be read hinders no other.
-
-Task files: YAML with `include:`, found by folder. No code runs here.
-
-The modes of a question that brings no prompts of its own, from `_generic_drawing.yaml`.
+A file that cannot be read does not block the others of its folder. The modes of a question that has no prompts
+come from `_generic_drawing.yaml`.
 """
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from sketchmark.errors import BadInput
 from sketchmark.files.yaml import Glance, glance, load, load_with_repeats, nearly
-from sketchmark.tasks.imports import named_from
 from sketchmark.tasks.schema import ModeBlock
+
+MODES = ("direct", "visual_cot", "text_cot")
+OURS = "sketchmark"
+"""First part of an `include:` that names a built-in file."""
+
+OWN_PROMPT = "own"
+"""The `variant` of a sample that brings a `generation_prompt`."""
+
+_GENERIC = "_generic_drawing.yaml"
+_MOST_FILES = 50
+_MOST_LIKE = 40
+"""Modes in a row, each `like` the next."""
+
+_PACKAGE = Path(__file__).resolve().parents[1]
+_BENCHMARKS = _PACKAGE / "benchmarks"
+
+
+def built_in_files() -> list[Path]:
+    """Return the task files of the benchmarks and worlds."""
+    return [path for folder in (_BENCHMARKS, _PACKAGE / "worlds") for path in yaml_files(folder)]
+
+
+def yaml_files(folder: Path) -> list[Path]:
+    return sorted(path for path in folder.rglob("*.yaml") if not path.name.startswith("_"))
 
 
 def task_files_in(folder: Path, meant: Callable[[Glance, str], bool]) -> Iterator[tuple[Path, Glance]]:
-    """What lies beside tasks and is not `meant` for us is passed over, whatever it is."""
+    """Yield the YAML files of a folder that are `meant` as task files. Any other file is skipped, whatever it is."""
     for file in sorted(path for path in folder.rglob("*.yaml") if not path.is_dir()):
         seen = glance(file)
         if meant(seen, file.name):
@@ -32,7 +52,7 @@ def task_files_in(folder: Path, meant: Callable[[Glance, str], bool]) -> Iterato
 
 @dataclass(frozen=True)
 class Unread:
-    """A file that cannot be read, and why: for whoever asks for a task by one of its names."""
+    """A file that cannot be read, with the error for users who ask for a task by one of its names."""
 
     file: Path
     names: tuple[str, ...]
@@ -41,7 +61,8 @@ class Unread:
 
     @classmethod
     def of(cls, file: Path, seen: Glance, error: BadInput) -> Unread:
-        """The names that it gives itself, as far as can be seen. Where `task` is a list, `group` is the name."""
+        """Collect the names that it gives itself, as far as they can be read. If `task` is a list, `group` is the
+        name."""
         task, group = seen.keys.get("task", []), seen.keys.get("group", [])
         named, labels = (task, [*group, *seen.keys.get("tag", [])]) if len(task) == 1 else (group[:1], [])
         return cls(file, (*named, file.stem), tuple(labels), error)
@@ -52,20 +73,8 @@ def in_words(files: Sequence[Unread]) -> str:
     return f"{count}: {files[0].error}"
 
 
-MODES = ("direct", "visual_cot", "text_cot")
-OURS = "sketchmark"
-"""How an `include:` begins that names a built-in file."""
-
-_MOST_FILES = 50
-_MOST_LIKE = 40
-"""Modes in a row, each `like` the next."""
-
-_PACKAGE = Path(__file__).resolve().parents[1]
-_BENCHMARKS = _PACKAGE / "benchmarks"
-
-
 def merged(base: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
-    """`over` laid on `base`, mapping by mapping; anything else is replaced."""
+    """Lay `over` on `base`, mapping by mapping. Any other value is replaced."""
     result = dict(base)
     for key, value in over.items():
         both = isinstance(value, Mapping) and isinstance(result.get(key), Mapping)
@@ -73,17 +82,8 @@ def merged(base: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
     return result
 
 
-def built_in_files() -> list[Path]:
-    """The task files of the benchmarks and worlds."""
-    return [path for folder in (_BENCHMARKS, _PACKAGE / "worlds") for path in yaml_files(folder)]
-
-
-def yaml_files(folder: Path) -> list[Path]:
-    return sorted(path for path in folder.rglob("*.yaml") if not path.name.startswith("_"))
-
-
 def lineage(modes: Mapping[str, ModeBlock], name: str, where: str) -> list[str]:
-    """The mode and those it is `like`, the nearest first, as far as they are there."""
+    """Return the mode and those it is `like`, the nearest first."""
     names = [name]
     while (like := modes[names[-1]].like) in modes:
         if like in names:
@@ -94,75 +94,76 @@ def lineage(modes: Mapping[str, ModeBlock], name: str, where: str) -> list[str]:
     return names
 
 
-def load_with_includes(path: Path, is_foreign: Callable[[Mapping[str, Any]], bool]) -> tuple[dict[str, Any], str]:
-    """A task file with its `include:` files merged beneath it, not checked, and a message if a key is there twice.
+def load_with_includes(
+    path: Path, is_foreign: Callable[[Mapping[str, Any]], bool], relocated: Callable[[Any, str, Path], Any]
+) -> tuple[dict[str, Any], str]:
+    """Read a task file with its `include:` files merged beneath it, not checked, and a message if a key is repeated.
 
-    Where `is_foreign` holds, what a file says again replaces the included value as a whole."""
-    repeated: list[str] = []
-    config = _with_includes(path, (), [], repeated, is_foreign)
-    return config, next(iter(repeated), "")
+    For a file that `is_foreign`, a key replaces the included value as a whole. `relocated(config, there, folder)`
+    rewrites what a file in another `folder` names relative to it; `there` is the way from the first file.
+    """
+    reader = _Including(is_foreign, relocated)
+    return reader.read(path, ()), next(iter(reader.repeated), "")
 
 
-def _with_includes(
-    path: Path,
-    above: tuple[Path, ...],
-    seen: list[Path],
-    repeated: list[str],
-    is_foreign: Callable[[Mapping[str, Any]], bool],
-) -> dict[str, Any]:
-    """`above` are the files that include this one, `seen` all that were read so far, `repeated` says which of them
-    have a key twice."""
-    if path.resolve() in above:
-        raise BadInput(f"task file {path} includes itself")
-    seen.append(path)
-    if len(seen) > _MOST_FILES:
-        raise BadInput(f"task file {seen[0]} includes more than {_MOST_FILES} files")
-    config, twice = load_with_repeats(path)
-    repeated += [twice] if twice else []
-    if above and (there := os.path.relpath(path.parent.resolve(), above[0].parent)) != ".":
-        config = named_from(config, there, path.parent)
-    includes = config.pop("include", [])
-    names = [includes] if isinstance(includes, str) else includes
-    if not isinstance(names, list) or not all(isinstance(name, str) and "\0" not in name for name in names):
-        raise BadInput(f"task file {path}: include must be a file's name, or a list of them")
-    base: dict[str, Any] = {}
-    for name in names:
-        found = _with_includes(_included(path, name), (*above, path.resolve()), seen, repeated, is_foreign)
-        base = merged(base, found)
-    plain = base | config
-    return plain if is_foreign(plain) else merged(base, config)
+@dataclass
+class _Including:
+    is_foreign: Callable[[Mapping[str, Any]], bool]
+    relocated: Callable[[Any, str, Path], Any]
+    seen: list[Path] = field(default_factory=list)
+    repeated: list[str] = field(default_factory=list)
+    """Messages about keys that a file has twice."""
+
+    def read(self, path: Path, above: tuple[Path, ...]) -> dict[str, Any]:
+        """Read a file that the files `above` include, one through the other."""
+        if path.resolve() in above:
+            raise BadInput(f"task file {path} includes itself")
+        self.seen.append(path)
+        if len(self.seen) > _MOST_FILES:
+            raise BadInput(f"task file {self.seen[0]} includes more than {_MOST_FILES} files")
+        config, twice = load_with_repeats(path)
+        self.repeated += [twice] if twice else []
+        if above and (there := os.path.relpath(path.parent.resolve(), above[0].parent)) != ".":
+            config = self.relocated(config, there, path.parent)
+        includes = config.pop("include", [])
+        names = [includes] if isinstance(includes, str) else includes
+        if not isinstance(names, list) or not all(isinstance(name, str) and "\0" not in name for name in names):
+            raise BadInput(f"task file {path}: include must be a file's name, or a list of them")
+        base: dict[str, Any] = {}
+        for name in names:
+            base = merged(base, self.read(_included(path, name), (*above, path.resolve())))
+        plain = base | config
+        return plain if self.is_foreign(plain) else merged(base, config)
 
 
 def _included(path: Path, name: str) -> Path:
-    """The file that `path` includes. A stranger's task file must not have others of this machine read: it reaches its
-    own folder and those beside it, where task sets keep what they share, and the built-in tasks, by the name
-    `sketchmark/…`; no link leads further."""
+    """Return the file that `path` includes.
+
+    An untrusted task file must not make us read other files of this machine. It can include files of its folder and
+    of sibling folders, where task sets keep what they share, and the built-in tasks as `sketchmark/…`. Links do
+    not lead further. `sketchmark/NAME/…` is a benchmark, `sketchmark/worlds/NAME/…` a world.
+    """
     first, *rest = Path(name).parts or (".",)
     found = (path.parent / name).resolve()
     if first == OURS and not found.exists():
-        found = _BENCHMARKS.joinpath(*rest).resolve()
+        found = next((path for path in (_BENCHMARKS, _PACKAGE) if path.joinpath(*rest).exists()), _BENCHMARKS)
+        found = found.joinpath(*rest).resolve()
     if found.is_relative_to(_PACKAGE):
         return found
     hidden = any(part.startswith(".") for part in rest) or (first.startswith(".") and first != "..")
     if hidden or Path(name).is_absolute() or not found.is_relative_to(path.parent.resolve().parent):
         raise BadInput(
             f"task file {path}: include {name[:80]!r} leads out of its folder",
-            "name a file in the task's folder, below it, or in a folder beside it",
+            "name a file in the task's folder, below it, or in a sibling folder",
         )
     return found
 
 
-NAME = "_generic_drawing.yaml"
-
-OWN_PROMPT = "own"
-"""The `variant` of a sample that brings a `generation_prompt`."""
-
-
-def modes(beside: Path) -> dict[str, Any]:
-    """direct, visual_cot and text_cot for samples with the field `question` and the pictures `visuals`; a file of the
-    same name in the folder `beside` goes over ours."""
+def drawing_modes(folder: Path) -> dict[str, Any]:
+    """Return direct, visual_cot and text_cot for samples with the field `question` and the images `visuals`. A file
+    `_generic_drawing.yaml` in the task's `folder` overrides our prompts."""
     found = _ours()
-    own = beside / NAME
+    own = folder / _GENERIC
     if own.is_file():
         given = load(own)
         if set(given) != {"modes"} or not isinstance(given["modes"], dict):
@@ -174,13 +175,13 @@ def modes(beside: Path) -> dict[str, Any]:
 
 @cache
 def _ours() -> dict[str, Any]:
-    found: dict[str, Any] = load(Path(__file__).with_name(NAME))["modes"]
+    found: dict[str, Any] = load(Path(__file__).with_name(_GENERIC))["modes"]
     return found
 
 
 def _refuse_near_misses(given: Mapping[str, Any], own: Path) -> None:
-    """Modes and prompts of other names may be there, for a protocol or a prompt that asks for them; nearly the same
-    name is meant to be ours, and would not be read."""
+    """Refuse a mode or prompt whose name is nearly one of ours: it would not be read. Other names are allowed, for a
+    protocol or a prompt that uses them."""
     prompts = {prompt for mode in _ours().values() for prompt in mode["prompts"]}
     for mode, block in given.items():
         if meant := nearly(str(mode), _ours()):

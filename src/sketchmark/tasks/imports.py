@@ -1,17 +1,13 @@
-"""Imports of a file that what is wanted of it can do without.
+"""Imports inside the Python files that come with a task.
 
-The Python file of a task often serves many: at its top it imports what any of them needs, and one such package that
-is not installed, or cannot be, would keep all of them from running.
+Such a file may import its neighbours, or belong to a larger package of which only some folders are present. Plain
+Python would need `sys.path` and `sys.modules` for this, which are shared: a stray `openai.py` would replace an SDK
+that is not installed, and one folder's `utils` another's. So each folder has its own `__import__`. It asks Python
+first. Only for a module that is not installed, it looks in `provided`, next to the file, and in the package around
+the folder. Code outside these files is not affected.
 
-What `import` means inside a task's own Python files.
-
-Such a file may import its neighbours, or be a part of a larger package of which only the folders are here. In plain
-Python that takes `sys.path` and `sys.modules`, which everybody shares: a stray `openai.py` would stand in for an SDK
-that is not installed, and one folder's `utils` for another's. So each folder has imports of its own: its files run
-with an `__import__` that asks Python first, as always, and only for what is not installed looks at what `provided`
-holds, at the files beside, and at the package that the folder lies in. Nothing outside these files notices.
-
-`!function module.name` in a task file: the user's own Python, found beside it. Callers ask for trust first.
+One file often serves many tasks and imports packages that most of them do not need. An import that the wanted
+functions do not use may fail (`spare_imports`).
 """
 
 from __future__ import annotations
@@ -36,9 +32,9 @@ Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
 
 def spare_imports(file: Path, wanted: frozenset[str]) -> frozenset[int]:
-    """The lines of imports at the top of a file whose names neither the `wanted` functions use, nor anything of the
-    file that these use in turn, nor what runs when the file is imported. Imports inside `try` are never spare: their
-    author has seen to it."""
+    """Return the lines of imports at the top of a file that neither the `wanted` functions use, nor code of the
+    file that these use, nor code that runs on import. Imports inside `try` are never spare: their author has
+    handled the error."""
     try:
         body = ast.parse(file.read_bytes()).body
     except (OSError, SyntaxError, ValueError, RecursionError):
@@ -69,7 +65,7 @@ def _names(node: ast.AST) -> Iterator[str]:
 
 
 def _run_at_once(node: Definition) -> list[ast.expr]:
-    """Of a definition: decorators, default values, bases and a class's own statements run when the file is."""
+    """Return the parts of a definition that run on import: decorators, default values, bases."""
     if isinstance(node, ast.ClassDef):
         return [*node.decorator_list, *node.bases]
     arguments = node.args
@@ -81,7 +77,7 @@ def _bound(node: ast.Import | ast.ImportFrom) -> set[str]:
 
 
 class NotInstalled(ModuleType):
-    """What stands in for such a module, and for all that is imported from it, until somebody does use it."""
+    """A placeholder for a missing module and everything imported from it. It fails when it is used."""
 
     def __init__(self, name: str, missing: str) -> None:
         super().__init__(name)
@@ -103,7 +99,7 @@ _NOTHING: Mapping[str, str] = MappingProxyType({})
 
 
 Notify = Callable[[str], None]
-"""Takes notices for the user, one line each. The command that was given prints them."""
+"""Takes notices for the user, one line each. The command prints them."""
 
 
 def unheard(notice: str) -> None:
@@ -111,7 +107,7 @@ def unheard(notice: str) -> None:
 
 
 class Imports:
-    """The modules of one folder, each run once, and found by its files alone.
+    """The modules of one folder, each run once, and known only to its files.
 
     `provided` maps the name of a module that may not be installed to one of ours that does the same.
     """
@@ -122,17 +118,17 @@ class Imports:
         self._notify = notify
         self._modules: dict[str, ModuleType] = {}
         self._names: dict[str, str] = {}
-        """A module's name in `sys.modules`, which is ours -> its name here."""
+        """Our unique name of a module in `sys.modules` -> its name here."""
         self._spare: dict[str, frozenset[int]] = {}
-        """File -> lines of imports that it can do without."""
+        """File -> lines of spare imports."""
         self._lock = RLock()
 
     def run(self, file: Path, wanted: frozenset[str] | None = None) -> ModuleType:
-        """The module of a file of this folder. Where all that is `wanted` of it is known, what else it imports need
-        not be installed."""
-        file = file.parent.resolve() / file.name  # a link lies where it lies: its neighbours are those of the folder
+        """Return the module of a file in this folder. If all that is `wanted` of it is known, its other imports
+        need not be installed."""
+        file = file.parent.resolve() / file.name  # a link's neighbours are those of its folder
         if not file.is_relative_to(self._folder):
-            raise BadInput(f"{file} lies outside {self._folder}", "have its folder there, not a link to it")
+            raise BadInput(f"{file} is outside {self._folder}", "have its folder there, not a link to it")
         name = ".".join(file.relative_to(self._folder).with_suffix("").parts)
         with self._lock:
             if known := self._modules.get(name):
@@ -149,7 +145,7 @@ class Imports:
         fromlist: Sequence[str] | None = (),
         level: int = 0,
     ) -> ModuleType:
-        """Python's `__import__`, for the files of this folder."""
+        """Import as Python's `__import__` does, for the files of this folder."""
         spare = sys._getframe(1).f_lineno in self._spare.get(str((globals or {}).get("__file__")), ())
         try:
             if level:
@@ -175,7 +171,7 @@ class Imports:
             return self._import(name, fromlist)
 
     def _absolute(self, name: str, globals: Mapping[str, Any], level: int) -> str:
-        """What stands beside our files is imported from them with a dot as well."""
+        """Resolve a relative import among our files."""
         inside = [part for part in self._names.get(str(globals.get("__package__")), "").split(".") if part]
         if level > len(inside) + 1:
             raise ImportError("attempted relative import beyond the folder of the task")
@@ -217,11 +213,11 @@ class Imports:
         if (place and place.is_dir()) or any(one.startswith(f"{name}.") for one in self._provided):
             return self._modules.setdefault(
                 name, ModuleType(name)
-            )  # a folder around ours: what it runs is not needed
+            )  # a folder around ours; its own code is not needed
         return None
 
     def _place(self, name: str) -> Path | None:
-        """Beside our files, or in a package that they lie in, by its name: where the module would be, less `.py`."""
+        """Return the path of a module without `.py`: next to our files, or in a package around them."""
         first, *rest = name.split(".")
         around = next((one for one in self._folder.parents if one.name == first), None)
         for base in (self._folder / first, *([around] if around else [])):
@@ -231,12 +227,12 @@ class Imports:
         return None
 
     def _run_too(self, name: str, file: Path) -> ModuleType:
-        """A file that nobody named but another one's import."""
+        """Run a file that another file imports."""
         self._notify(f"running {file} too, which is imported")
         return self._run(name, file)
 
     def _run(self, name: str, file: Path) -> ModuleType:
-        """Run a file under a module name of its own, which is the only thing that others could see of it."""
+        """Run a file under a unique module name, which is all that other code can see of it."""
         digest = hashlib.sha256(f"{self._folder}\n{file}".encode()).hexdigest()[:12]
         own = f"sketchmark_included_{name.rpartition('.')[2]}_{digest}"
         spec = importlib.util.spec_from_file_location(own, file)
@@ -256,10 +252,7 @@ class Imports:
         return module
 
 
-FUNCTION = "!function"
-"""How the YAML reader keeps the tag: `!function utils.name` is read as `{"!function": "utils.name"}`."""
-
-_INSTALLED_AS = {
+INSTALLED_AS = {
     "PIL": "pillow",
     "azure": "azure-identity",
     "bs4": "beautifulsoup4",
@@ -273,111 +266,28 @@ _INSTALLED_AS = {
     "sklearn": "scikit-learn",
     "yaml": "pyyaml",
 }
-"""Packages that are imported under another name than they are installed by."""
-
-
-def functions_in(config: object) -> list[str]:
-    """Every function that a config names, in order."""
-    if isinstance(config, Mapping):
-        if set(config) == {FUNCTION}:
-            return [str(config[FUNCTION])]
-        return [name for value in config.values() for name in functions_in(value)]
-    if isinstance(config, list):
-        return [name for value in config for name in functions_in(value)]
-    return []
-
-
-def named_from(config: Any, there: str, folder: Path) -> Any:
-    """A config of a file in another folder, whose functions lie beside it there: `../utils.name`."""
-    if isinstance(config, Mapping):
-        if set(config) == {FUNCTION}:
-            name = str(config[FUNCTION])
-            return {FUNCTION: f"{there}/{name}" if _file(folder, name.rpartition(".")[0]).is_file() else name}
-        return {key: named_from(value, there, folder) for key, value in config.items()}
-    return [named_from(value, there, folder) for value in config] if isinstance(config, list) else config
-
-
-def _file(folder: Path, module: str) -> Path:
-    """`utils` is `utils.py`, `sub.utils` is `sub/utils.py`; what stands before a slash is another folder."""
-    there, _, name = module.rpartition("/")
-    return folder / there / f"{name.replace('.', '/')}.py"
-
-
-class Functions:
-    """The functions that one task file names. Nothing is run before one of them is asked for."""
-
-    def __init__(self, names: list[str], folder: Path, provided: Mapping[str, str], notify: Notify = unheard) -> None:
-        self._folder, self._provided, self._notify = folder, provided, notify
-        self._imports: dict[Path, Imports] = {}
-        self._wanted: dict[str, set[str]] = {}
-        for name in names:
-            self._wanted.setdefault(name.rpartition(".")[0], set()).add(name.rpartition(".")[2])
-
-    @property
-    def files(self) -> list[str]:
-        """What naming them runs, as one would call it: a file beside the task file, or a module."""
-        named = [name for name in self._wanted if name]
-        return [f"{name}.py" if _file(self._folder, name).is_file() else name for name in named]
-
-    def __getitem__(self, entry: Mapping[str, Any]) -> Callable[..., Any]:
-        found = self.value(entry)
-        if not callable(found):
-            raise BadInput(f"!function {entry[FUNCTION]} is no function")
-        return found  # type: ignore[no-any-return]
-
-    def value(self, entry: Mapping[str, Any]) -> Any:
-        """What has that name, which need not be a function."""
-        module_name, _, name = str(entry[FUNCTION]).rpartition(".")
-        if not module_name:
-            raise BadInput(f"!function {name} names no module", f"write !function utils.{name} for one in utils.py")
-        with blamed(f"!function {entry[FUNCTION]}", "cannot be loaded"):
-            module = self._module(module_name, name)
-        if (found := getattr(module, name, None)) is None:
-            raise BadInput(f"!function {entry[FUNCTION]}: there is no such function in {module.__file__}")
-        return found
-
-    def _module(self, name: str, wanted: str) -> ModuleType:
-        place = (self._folder / name.rpartition("/")[0]).resolve()
-        imports = self._imports.setdefault(place, Imports(place, self._provided, self._notify))
-        file = _file(self._folder, name)
-        if file.is_file():
-            return imports.run(file, frozenset(self._wanted.get(name, ())))
-        try:
-            return import_module(name)
-        except ModuleNotFoundError as error:
-            if error.name != name.partition(".")[0]:
-                raise
-        try:
-            return imports(name, fromlist=("__name__",))
-        except ModuleNotFoundError as error:
-            top = name.partition(".")[0]
-            if top in _INSTALLED_AS or not f"{name}.".startswith(f"{error.name}."):
-                raise
-            raise BadInput(
-                f"!function {name}.{wanted}: there is no {_file(Path(), name)} in {self._folder}",
-                f"nor is a module {top} installed",
-            ) from error
+"""Packages whose import name differs from the name to install."""
 
 
 @contextmanager
 def blamed(what: str, how: str = "failed") -> Iterator[None]:
-    """An error in the user's code is one line that says where; also an attempt to end the program."""
+    """Turn an error in the user's code into one line with its place; also an attempt to exit the program."""
     try:
         yield
     except (SketchmarkError, KeyboardInterrupt, GeneratorExit):
         raise
     except ModuleNotFoundError as error:
         raise BadInput(f"{what} {how}: there is no module {error.name}", _to_install(error.name or "")) from error
-    except (Exception, SystemExit) as error:  # the user's code: anything may come
+    except (Exception, SystemExit) as error:  # the user's code may raise anything
         reason = " ".join(f"{type(error).__name__}: {error}".split())[:300]
         raise BadInput(f"{what} {how}: {reason}") from error
 
 
 def _to_install(module: str) -> str:
     top = module.partition(".")[0]
-    package = _INSTALLED_AS.get(top, top)
+    package = INSTALLED_AS.get(top, top)
     if find_spec(top) is not None:
         return f"{package} is installed here, in a version that has none"
     if top == "lmms_eval":
-        return f"pip install {package} (2.4 GB), or --include the task where it lies in a copy of lmms-eval's source"
+        return f"pip install {package} (2.4 GB), or --include the task's folder in a copy of lmms-eval's source"
     return f"pip install {package}, if that is its name"

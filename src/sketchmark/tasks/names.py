@@ -1,13 +1,12 @@
-"""Names of code in task files: the one place where they become code, and where it is decided whether they may.
+"""Names of code in task files: which code a name means, and whether a file may use it.
 
 Our code has aliases: `mmsi.questions` is the entry `questions` of the `ALIASES` in the benchmark's folder. A world's
 `WORLD` gives such names too, a user's world included. `mmsi` is short for `mmsi.samples`. Run folders name code by
 alias, so that it can move.
 
 `module:name` is looked up in `sketchmark.benchmarks`, then in the .py files that the user included (those next to the
-task file first), then on the import path. A task file from elsewhere that is not trusted never gets to the import
-path, and of ours it gets only what a task brings for task files: not the modules and helpers that happen to be in
-reach.
+task file first), then on the import path. An untrusted task file never reaches the import path. In our package it
+reaches only what benchmarks offer to task files, not helpers or imported modules.
 """
 
 from __future__ import annotations
@@ -28,20 +27,20 @@ from sketchmark.worlds import Worlds, installed_worlds
 
 _OURS = "sketchmark.benchmarks."
 _OFFERED = (_OURS, "sketchmark.episode.protocol")
-"""Where an object of ours must be defined to be named by a stranger's file, unless its module lists it in `__all__`;
-a Protocol is of the second."""
+"""Modules that define what an untrusted file may name, besides what a module lists in `__all__`. A Protocol is from
+the second."""
 
 _TRUST = "--trust-code runs it; it can do anything you can"
 _WHERE = (
-    "module:name, inside sketchmark.benchmarks or importable; code beside an included YAML file needs --trust-code"
+    "module:name, inside sketchmark.benchmarks or importable; code next to an included YAML file needs --trust-code"
 )
 _SAMPLES = "samples"
-"""The entry that the name of a benchmark or world stands for without more."""
+"""The entry that the bare name of a benchmark or world means."""
 
 
 class IncludedFiles:
-    """The Python files that the user included, found by the name they have on disk. One that was named by hand is run
-    at once; one in a trusted folder is run when a task names it, or a model is asked for that it defines."""
+    """The Python files that the user included, found by their names on disk. A file given by name runs at once. A
+    file in a trusted folder runs when a task names it, or when it defines a requested model."""
 
     def __init__(self, notify: Notify = unheard) -> None:
         self._notify = notify
@@ -51,23 +50,23 @@ class IncludedFiles:
         self._waiting: list[Path] = []
 
     def run(self, path: Path) -> ModuleType:
-        """A file that was named by hand."""
+        """Run a file that the user gave by name."""
         self._by_hand[path.resolve()] = None
         return self._run(path)
 
     def trust(self, folder: Path) -> None:
-        """Runs nothing yet."""
+        """Trust a folder. Nothing runs yet."""
         self._waiting += sorted(folder.glob("*.py"))
 
     def named(self, stem: str, beside: Path | None, *, by_hand: bool) -> ModuleType | None:
-        """The file of that name; of several the one beside the task file, else the last."""
+        """Return the file of that name; if there are several, the one next to the task file, otherwise the last."""
         waiting = [] if by_hand else [path.resolve() for path in self._waiting]
         found = [path for path in (*self._by_hand, *waiting) if path.stem == stem]
         near = [path for path in found if beside is not None and path.parent == beside.resolve()]
         return self._run((near or found)[-1]) if found else None
 
     def classes(self) -> dict[str, Path]:
-        """Classes in trusted folders that call themselves models, by their names in lower case: read, not run."""
+        """Return the model classes in trusted folders by lower-case name. The files are parsed, not run."""
         return {
             name.lower(): path
             for path in self._waiting
@@ -76,7 +75,7 @@ class IncludedFiles:
         }
 
     def defining(self, name: str) -> ModuleType | None:
-        """The file of a trusted folder that defines a class of that name, in whatever case."""
+        """Run the file of a trusted folder that defines a class of that name, in any case."""
         for path in self._waiting:
             if any(name == one.lower() for one, _ in _classes_in(path)):
                 return self._run(path)
@@ -104,7 +103,7 @@ class IncludedFiles:
 
 
 class CodeNames:
-    """What one task file may name, and what its names stand for."""
+    """The names that one task file may use, and the code they mean."""
 
     def __init__(
         self,
@@ -120,7 +119,7 @@ class CodeNames:
         self._anywhere = anywhere
 
     def refuse_foreign(self, task: str, file: TaskFile) -> None:
-        """Say before anything runs what would be refused later. Imports nothing but the folders of our own tasks."""
+        """Refuse now what would be refused later. Imports only the folders of our own benchmarks."""
         for dotted in named_in(file):
             if self._is_alias(dotted):
                 continue
@@ -148,7 +147,7 @@ class CodeNames:
 
     @property
     def protocols(self) -> list[str]:
-        """Protocols of our benchmarks and worlds that any task file may name."""
+        """The protocols of our benchmarks and worlds that any task file may name."""
         return [*self._protocols(), *(name for name in _shared() if not is_code(name))]
 
     def find(self, dotted: str) -> Any:
@@ -169,7 +168,7 @@ class CodeNames:
         raise _unknown(dotted)
 
     def bound(self, entry: str | Mapping[str, Any]) -> Any:
-        """An alias or `module:name`, or `{use: NAME, …}` with its arguments filled in."""
+        """Return the code of an alias or `module:name`, or of `{use: NAME, …}` with its arguments filled in."""
         if isinstance(entry, str):
             return self.find(entry)
         settings = dict(entry)
@@ -198,12 +197,12 @@ class CodeNames:
 
 
 def is_code(protocol: str) -> bool:
-    """Whether a protocol is named as code, and not by the name of a built-in one."""
+    """Return whether a protocol is named as code, and not by the name of a built-in one."""
     return ":" in protocol or "." in protocol
 
 
 def by_alias(dotted: str) -> str:
-    """The alias of what `module:name` names in `sketchmark.benchmarks`; any other name as it is."""
+    """Return the alias of what `module:name` means in `sketchmark.benchmarks`; any other name unchanged."""
     if ":" not in dotted or _target(dotted) is not None:
         return dotted
     target = _OURS + dotted.removeprefix(_OURS)
@@ -215,7 +214,7 @@ def by_alias(dotted: str) -> str:
 
 
 def _target(alias: str) -> str | None:
-    """The `module:name` that an alias stands for; None: there is no such alias."""
+    """Return the `module:name` of an alias; None if it is not an alias."""
     shared = _shared()
     if alias in shared or ":" in alias:
         return shared.get(alias)
@@ -224,7 +223,7 @@ def _target(alias: str) -> str | None:
 
 
 def _shared() -> Mapping[str, str]:
-    """The aliases of what several benchmarks share."""
+    """Return the aliases of code that several benchmarks share."""
     found: Mapping[str, str] = importlib.import_module(_OURS.rstrip(".")).ALIASES
     return found
 
@@ -240,7 +239,7 @@ def _unknown(dotted: str) -> UnknownName:
 
 
 def named_in(file: TaskFile) -> list[str]:
-    """Every name of code in a task file."""
+    """Return every name of code in a task file."""
     entries = [file.source, *file.scorers, file.aggregate, file.settle, file.submission, file.replies, file.total]
     entries += [file.drawn, *([] if isinstance(file.guesses, list) else [file.guesses])]
     entries += [block.protocol for block in file.modes.values() if is_code(block.protocol)]
@@ -249,7 +248,7 @@ def named_in(file: TaskFile) -> list[str]:
 
 
 def _classes_in(path: Path) -> list[tuple[str, list[str]]]:
-    """(name, its bases as they are written) of every class at the top of a file."""
+    """Return (name, bases as written) of every class at the top of a file."""
     return [
         (node.name, [ast.unparse(base) for base in node.bases])
         for node in _statements(path)
@@ -277,7 +276,8 @@ def _statements(path: Path) -> list[ast.stmt]:
 
 
 def _is_ours(module: str) -> bool:
-    """Whether a module is inside `sketchmark.benchmarks`. The lookup imports its parent packages, which are ours."""
+    """Return whether a module is inside `sketchmark.benchmarks`. The lookup imports its parent packages, which are
+    ours."""
     try:
         return importlib.util.find_spec(_OURS + module.removeprefix(_OURS)) is not None
     except ModuleNotFoundError:

@@ -1,6 +1,6 @@
-"""Figures that others published, in a small file beside a task's YAML: `_published.yaml`.
+"""Published scores, in a file `_published.yaml` next to a task's YAML.
 
-They are shown beside a user's own figures and marked; no statistic is made of them but whether the two agree.
+They are shown next to a run's own scores and marked. The only statistic that uses them is whether the two agree.
 """
 
 from __future__ import annotations
@@ -22,40 +22,40 @@ Number = Annotated[float, Meta(ge=0, le=100)]
 
 
 class FigureRow(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """One published number for each of some models."""
+    """One published number for each of several models."""
 
     tasks: Annotated[list[Name], Meta(min_length=1, max_length=50)]
     """The tasks that ask the same."""
 
     mode: Name
-    """The mode that is played alike."""
+    """The mode with the same protocol."""
 
     score: Words
-    """What the number is called here."""
+    """The name of the score here."""
 
     channel: Words
-    """What it is called there."""
+    """The name of the score in the source."""
 
     values: Annotated[dict[Annotated[str, Meta(max_length=80)], Number], Meta(max_length=200)]
     """Model -> the number, as printed."""
 
     n: Count | None = None
-    """Over how many items; nothing where nobody says."""
+    """Number of items; None if not published."""
 
     note: Words = ""
 
 
 class FigureTable(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What one source published, and how it was come by."""
+    """The scores of one source, and how they were obtained."""
 
     source: Words
     protocol: Words
     unit: Literal["percent", "fraction"] = "percent"
     steps: Literal["truth", "model", ""] = ""
-    """Who said how many steps are drawn; empty where no steps are."""
+    """Step count set by; empty if there are no steps."""
 
     scoring: Name = "official"
-    """The scoring here that reads as they did."""
+    """The scoring here that parses answers as the source did."""
 
     figures: Annotated[list[FigureRow], Meta(min_length=1, max_length=200)]
 
@@ -65,41 +65,41 @@ class PublishedFile(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 
 
 class Published(Struct, kw_only=True, omit_defaults=True):
-    """A figure that others published for what this cell plays. It is shown, and in no number of the run."""
+    """A published score for the task and mode of a cell. It is shown and enters no number of the run."""
 
     model: str
-    """Whose figure it is: a model, `human` or `chance`."""
+    """A model, `human` or `chance`."""
 
     score: str
     """The score here that measures the same."""
 
     channel: str
-    """What the source calls it."""
+    """The name of the score in the source."""
 
     value: float
-    """The figure, as a share."""
+    """The score, as a proportion."""
 
     n: int | None = None
-    """Over how many items; absent: not published."""
+    """Number of items; absent if not published."""
 
     source: str
-    """Where it was published."""
+    """The publication."""
 
     protocol: str
-    """How it was come by."""
+    """The way in which the score was obtained."""
 
     steps: str = ""
-    """Who said there how many steps are drawn."""
+    """Step count set by."""
 
     scoring: str = ""
-    """The scoring here that reads answers as they did."""
+    """The scoring here that parses answers as the source did."""
 
     note: str = ""
-    """What else is known of it."""
+    """Further remarks."""
 
 
 def published_beside(folder: Path, task: str, mode: str) -> list[Published]:
-    """The figures for a task in a mode, from the file in the folder of its YAML; none where there is no such file."""
+    """Return the published scores of a task in a mode, from the folder of its YAML; empty without such a file."""
     path = folder / FILE
     return [
         Published(

@@ -1,7 +1,7 @@
-"""Lines for the terminal, with nothing in them that a terminal obeys.
+"""Safe lines for the terminal: control characters in them are spelled out.
 
-The one place that writes to the terminal, because most of what is printed others wrote: models, servers, task
-files, data sets, file names. `tests/core/test_terminal_source.py` sees to it that nothing else prints.
+Only this package writes to the terminal, because most printed text comes from elsewhere: models, servers, task files,
+datasets, file names. `tests/terminal/test_terminal_source.py` checks that no other module prints.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ import click
 Item = TypeVar("Item")
 
 _LONGEST = 2_000
-"""A server may answer with a megabyte; what to do about it stands at the beginning."""
+"""A server may reply with a megabyte. The useful part is at the beginning."""
 
 _LONGEST_LABEL = 36
-"""Beside a bar and its numbers, in 80 columns."""
+"""Leaves room for a bar and its numbers in 80 columns."""
 
 _OBEYED = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f"  # all controls but tab and line feed: escapes, carriage return, backspace
@@ -35,8 +35,8 @@ _OBEYED = re.compile(
 
 
 def shown(text: str) -> str:
-    r"""The text with such characters spelled out, an escape as `\u001b`: as JSON spells them, so that JSON which is
-    printed stays the same JSON."""
+    r"""Return the text with control characters spelled out, an escape as `\u001b`. This is JSON's spelling, so
+    printed JSON stays the same JSON."""
     return _OBEYED.sub(lambda found: _spelled(found[0]), text)
 
 
@@ -46,7 +46,8 @@ def _spelled(char: str) -> str:
 
 
 def one_line(text: str) -> str:
-    """As `shown`, on one line and not without end: nobody's text can pass for a further line of ours."""
+    """Return the text as `shown` does, on one line and shortened, so that it cannot look like another line of
+    ours."""
     cut = f"{text[:_LONGEST]}… ({len(text):,} characters)" if len(text) > _LONGEST else text
     return shown(" ".join(cut.splitlines()))
 
@@ -68,13 +69,14 @@ def notice(line: str) -> None:
 
 
 def show_progress(shown: bool = True) -> None:
-    """Let a command print progress, if it has a terminal. Programs that call Sketchmark from Python have a screen of
-    their own. The level is set on the logger itself, so that `--verbosity` does not change it."""
+    """Let a command print progress if it has a terminal. Python programs that use Sketchmark have their own
+    output. The level is set on the logger itself, so that `--verbosity` does not change it."""
     progress_log().setLevel(logging.INFO if shown and sys.stderr.isatty() else logging.WARNING)
 
 
 def progress_log() -> logging.Logger:
-    """The log for progress of long downloads, at level INFO. It is discarded unless a command shows progress."""
+    """Return the log for the progress of long downloads, at level INFO. It is discarded unless a command shows
+    progress."""
     return logging.getLogger("sketchmark.progress")
 
 
@@ -83,7 +85,7 @@ def someone_looks_on() -> bool:
 
 
 def counted(items: Iterable[Item], total: int | None, label: str) -> AbstractContextManager[Iterable[Item]]:
-    """The items, with a bar on standard error where someone looks on."""
+    """Iterate with a progress bar on standard error, if a terminal shows it."""
     return click.progressbar(
         items,
         length=total,
@@ -95,7 +97,7 @@ def counted(items: Iterable[Item], total: int | None, label: str) -> AbstractCon
 
 
 def tell_of_the_rest() -> None:
-    """Log records, warnings and the traceback of a bug can quote a stranger too: they go the same way."""
+    """Print log records, warnings and tracebacks in the same safe way: they can quote untrusted text too."""
     logging.basicConfig(handlers=[_Telling()], format="%(message)s")
     logging.captureWarnings(True)
     sys.excepthook = lambda kind, error, at: _tell_traceback(error)

@@ -1,7 +1,6 @@
-"""Tables and progress bars. Rich reads markup and emoji codes in every text unless it is told not to, and passes
-escapes on: here it gets texts that are only texts.
+"""Rich consoles and progress bars for untrusted text, and the output of a notebook's cell.
 
-The output of a notebook's cell, which is no terminal: a line there can be replaced, not written over.
+Rich reads markup and emoji codes in every text and passes escapes on. These classes give it plain text only.
 """
 
 from __future__ import annotations
@@ -21,8 +20,8 @@ from sketchmark.terminal import one_line
 
 
 class _TextsOnly(Console):
-    """Every string that is printed, alone or in a table, comes through `render_str`. In a notebook Rich would show
-    what is to be written elsewhere."""
+    """A console that prints plain text. Every printed string, also in a table, goes through `render_str`. In a
+    notebook, Rich would show output that belongs elsewhere."""
 
     def __init__(self, **settings: Any) -> None:
         super().__init__(force_jupyter=False, **settings)
@@ -32,11 +31,11 @@ class _TextsOnly(Console):
 
 
 PIPE = 120
-"""Columns of what is written to a file or a pipe, unless COLUMNS says otherwise."""
+"""Columns of output to a file or a pipe, unless COLUMNS is set."""
 
 
 def has_width() -> bool:
-    """Whether lines have to fit somewhere: in a pipe they may be as long as they are."""
+    """Return whether lines must fit a width. In a pipe they may have any length."""
     return sys.stdout.isatty() or "COLUMNS" in os.environ
 
 
@@ -45,31 +44,31 @@ def columns() -> int:
 
 
 def console() -> Console:
-    """For standard output, as wide as it is."""
+    """Return a console for standard output, as wide as the terminal."""
     return _TextsOnly(width=columns())
 
 
 def written_to(file: IO[str], width: int) -> Console:
-    """For a text that is printed or kept later: without colours, whatever FORCE_COLOR says."""
+    """Return a console for text that is printed or kept later: without colours, even if FORCE_COLOR is set."""
     return _TextsOnly(file=file, width=width, color_system=None, force_terminal=False)
 
 
 class _TextColumn(TextColumn):
-    """The same for the texts beside a bar, which do not come through `render_str`."""
+    """A column of plain text next to a bar. Such texts do not go through `render_str`."""
 
     def render(self, task: Task) -> Text:
         return Text(one_line(self.text_format.format(task=task)), style=self.style)
 
 
 class _TimeLeft(TimeRemainingColumn):
-    """None while nothing works: what fails at once would end soon."""
+    """The time left. Empty while all calls fail, because the estimate would be wrong."""
 
     def render(self, task: Task) -> Text:
         return super().render(task) if task.fields.get("works", True) else Text("")
 
 
 class Bars(Progress):
-    """Bars; above them a line, and what is wrong in at most two."""
+    """Progress bars, with one line above them and at most two lines about errors."""
 
     _said = ("", "")
 
@@ -88,11 +87,12 @@ class Bars(Progress):
 
 _LINES_OF_TROUBLE = 2
 _BESIDE = 53
-"""Columns that a bar and its numbers take; the rest is for names, which are cut."""
+"""Columns that a bar and its numbers need. Names get the rest and are truncated."""
 
 
 def bars() -> Bars:
-    """One bar for each task that is added; `failed` and `rate` stand beside it, and the time left if it `works`."""
+    """Make a display with one bar per task that is added, `failed` and `rate` next to it, and the time left if it
+    `works`."""
     out = _TextsOnly(stderr=True)
     names = Column(no_wrap=True, overflow="ellipsis", max_width=max(20, out.width - _BESIDE))
     return Bars(
@@ -108,14 +108,14 @@ def bars() -> Bars:
 
 
 def in_notebook() -> bool:
-    """Whether this Python is a notebook's kernel; nothing is imported to find out."""
+    """Return whether this Python is a notebook's kernel, without importing anything."""
     ipython = sys.modules.get("IPython")
     shell = ipython.get_ipython() if ipython else None
     return getattr(shell, "kernel", None) is not None
 
 
 class CellOutput:
-    """A place in the output of the cell that runs, whose text is replaced by the next."""
+    """An area in the output of the running notebook cell. The next text replaces the last."""
 
     def __init__(self) -> None:
         self._handle: Any = None

@@ -1,5 +1,7 @@
-"""Tables that fit the terminal they are printed in. Numbers are never cut, wrapped or left out: where a table is too
-wide, its first columns become headings over the rows, and if that is not enough, its last ones a further table below.
+"""Tables that fit the terminal.
+
+Numbers are never truncated, wrapped or left out. If a table is too wide, its first columns become headings over the
+rows. If that is not enough, its last columns become another table below.
 """
 
 from __future__ import annotations
@@ -17,17 +19,17 @@ if TYPE_CHECKING:
     from rich.text import Text
 
 
-INTERVAL = "95 %"
-"""In the name of a column that is never torn from the number before it."""
+INTERVAL = re.compile(r"95 ?%")
+"""Part of the name of a column that stays with the number before it."""
 _GAP = _INDENT = "  "
 
 
 @dataclass
 class Table:
-    """What `terminal.console` prints as one table or several, as its width allows.
+    """A table that `terminal.console` prints as one or several, as its width allows.
 
-    `texts` is how many of the first columns hold words and name the row; the others stand to the right. A name that
-    is the same as in the row above is not repeated. `below` are sentences.
+    `texts` is the number of first columns that name the row; the others are right-aligned. A name equal to the one
+    above is not repeated. `below` are sentences.
     """
 
     title: str
@@ -36,10 +38,10 @@ class Table:
     rows: list[tuple[str, ...]] = field(default_factory=list)
     below: tuple[str, ...] = ()
     styles: dict[int, str] = field(default_factory=dict)
-    """Rich's, by row."""
+    """Rich styles, by row."""
 
     def add(self, *cells: str, style: str = "") -> None:
-        """Cells that are left out at the end of a row are empty."""
+        """Add a row. Cells that are left out at the end are empty."""
         self.rows.append((*cells, *[""] * (len(self.columns) - len(cells))))
         if style:
             self.styles[len(self.rows) - 1] = style
@@ -60,7 +62,7 @@ class Table:
 
 
 def print_table(table: Table) -> None:
-    """Where a console is at hand, `console.print(table)` does the same."""
+    """Print a table on standard output; with a console at hand, use `console.print(table)`."""
     from sketchmark.terminal.console import console
 
     console().print(table)
@@ -68,9 +70,9 @@ def print_table(table: Table) -> None:
 
 class _Layout(NamedTuple):
     headings: int
-    """So many of the first columns stand in lines of their own, over the rows that share them."""
+    """Number of first columns that become headings over the rows that share them."""
     parts: list[list[int]]
-    """The columns of each table; the names of the rows are in all of them."""
+    """The columns of each table. Each table repeats the names of the rows."""
 
 
 class _Fitting:
@@ -81,13 +83,13 @@ class _Fitting:
         self.widths = [max(map(_long, column)) for column in zip(self.columns, *self.rows, strict=True)]
 
     def layout(self) -> _Layout:
-        """The fewest tables, and of these those with the fewest headings; if none fits, a table a number."""
+        """Return the fewest tables, and among these the fewest headings; if none fits, one table per number."""
         tried = map(self._parted, range(self.table.texts + 1))
         alone = _Layout(self.table.texts, self._groups())
         return min((one for one in tried if one), key=lambda one: len(one.parts), default=alone)
 
     def _parted(self, headings: int) -> _Layout | None:
-        """As many columns in each table as have room; None where not even one has."""
+        """Put as many columns as fit into each table; None if not even one fits."""
         names = list(range(headings, self.table.texts))
         parts = [names]
         for group in self._groups():
@@ -102,7 +104,7 @@ class _Fitting:
     def _groups(self) -> list[list[int]]:
         groups: list[list[int]] = []
         for at in range(self.table.texts, len(self.columns)):
-            if groups and INTERVAL in self.columns[at]:
+            if groups and INTERVAL.search(self.columns[at]):
                 groups[-1].append(at)
             else:
                 groups.append([at])
@@ -152,13 +154,13 @@ def _long(text: str) -> int:
 
 
 def _shared(above: Sequence[str], names: Sequence[str]) -> int:
-    """How many of the first names are those of the row above."""
+    """Count the first names that equal those of the row above."""
     differs = (at for at, (one, other) in enumerate(zip(above, names, strict=True)) if one != other)
     return next(differs, len(names))
 
 
 def tell_wrapped(text: str) -> None:
-    """A sentence of ours on as many lines as it needs."""
+    """Print a sentence on as many lines as it needs."""
     from sketchmark.terminal.console import columns
 
     for line in wrapped(text, columns()):
@@ -170,7 +172,7 @@ _FIXED_SPACE = "\N{NO-BREAK SPACE}"
 
 
 def wrapped(sentence: str, width: int, first: str = "") -> list[str]:
-    """The lines of a sentence, behind `first`; an interval, and a number with its unit, stay on one."""
+    """Return the lines of a sentence, after `first`. An interval, and a number with its unit, stay on one line."""
     held = _TOGETHER.sub(lambda found: found[0].replace(" ", _FIXED_SPACE), one_line(sentence))
     after = " " * len(first)
     lines = textwrap.wrap(held, width, initial_indent=first, subsequent_indent=after, break_on_hyphens=False)

@@ -18,7 +18,7 @@ from sketchmark.lmms_eval.shape import read_config
 from sketchmark.tasks import Task
 from sketchmark.tasks.files import built_in_files
 from sketchmark.tasks.schema import GroupFile, ModeBlock, TaskFile
-from tests.task_files.test_checking import GOOD, refused
+from tests.tasks.test_checking import GOOD, refused
 
 
 def test_modes_that_are_like_each_other_in_a_circle(tmp_path: Path) -> None:

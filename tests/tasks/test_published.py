@@ -61,7 +61,7 @@ def test_all_six_models_of_uni_mmmu_are_there_in_both_channels() -> None:
 
 def _mine(folder: Path, text: str) -> list[published.Published]:
     published.read.cache_clear()
-    maze = Path(published.__file__).parents[1] / "tasks/worlds/_maze.yaml"
+    maze = Path(published.__file__).parents[1] / "worlds/maze/_maze.yaml"
     (folder / "mine.yaml").write_text(TASK % maze)
     (folder / published.FILE).write_text(text)
     return Catalog((folder,)).task("mine").published("direct")

@@ -9,8 +9,9 @@ from types import ModuleType
 import pytest
 
 from sketchmark.errors import BadInput
+from sketchmark.lmms_eval.functions import Functions
 from sketchmark.lmms_eval.stand_ins import MODULES
-from sketchmark.tasks.imports import Functions, Imports, spare_imports
+from sketchmark.tasks.imports import Imports, spare_imports
 
 PROVIDED = {
     "not_installed": "sketchmark.errors",
@@ -188,7 +189,7 @@ def test_a_link_is_a_file_of_the_folder_it_lies_in(tmp_path: Path) -> None:
     found = Functions(["linked.f"], tmp_path / "here", {})[{"!function": "linked.f"}]()
     assert found == ("here", str(tmp_path / "here" / "linked.py"))
     (tmp_path / "here" / "sub").symlink_to(tmp_path / "elsewhere")
-    with pytest.raises(BadInput, match=r"real\.py lies outside .*here \(have its folder there"):
+    with pytest.raises(BadInput, match=r"real\.py is outside .*here \(have its folder there"):
         Functions(["sub.real.f"], tmp_path / "here", {})[{"!function": "sub.real.f"}]
 
 

@@ -12,7 +12,7 @@ import sketchmark
 
 ROOT = Path(sketchmark.__file__).parent
 
-OWN_WORDS = {Path("tasks/schema.py"), Path("media/_svg_process.py")}
+OWN_WORDS = {Path("tasks/__main__.py"), Path("media/_svg_process.py")}
 """`python -m` the first, and it prints the schema for the docs: a text of ours. What the second writes goes through a
 pipe to the process that started it."""
 

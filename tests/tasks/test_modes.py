@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from sketchmark.benchmarks import mmsi
 from sketchmark.episode import Scores
 from sketchmark.episode.model import Options
 from sketchmark.episode.sample import Sample
@@ -14,7 +15,6 @@ from sketchmark.errors import BadInput, MissingExtra, UnknownName
 from sketchmark.tasks import Task, TaskOptions, for_model
 from sketchmark.tasks.files import merged
 from sketchmark.tasks.names import CodeNames
-from sketchmark.worlds import maze as maze_scoring
 from tests.core.playing import protocol, task
 
 LEVELS = ("block", "default", "set", "provider", "model", "free")
@@ -202,8 +202,7 @@ def scored(value: float, factor: float = 1) -> Scores:
 
 def test_code_is_found_inside_the_tasks_first_and_then_anywhere_and_otherwise_named() -> None:
     find = CodeNames().find
-    assert find("worlds.maze_scoring:Scores") is Scores
-    assert find("worlds.scoring:maze") is find("sketchmark.worlds.scoring:maze") is maze_scoring.score
+    assert find("mmsi:accuracy") is find("sketchmark.benchmarks.mmsi:accuracy") is mmsi.accuracy
     assert find("itertools:count") is itertools.count
     for missing in ("itertools:nothing", "no.such.module:name"):
         with pytest.raises(UnknownName, match="cannot find"):

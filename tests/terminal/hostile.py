@@ -1,5 +1,5 @@
 """A child process of its own, on a terminal of its own: every command over files that a stranger filled with what a
-terminal obeys and what Rich takes for markup. `python -m tests.core.hostile_terminal FOLDER` makes the files and runs
+terminal obeys and what Rich takes for markup. `python -m tests.terminal.hostile FOLDER` makes the files and runs
 the commands there, and prints each one's exit code."""
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ from rich.progress import TextColumn
 
 from sketchmark.terminal import one_line, shown
 from sketchmark.terminal.console import bars
-from tests.core.hostile_terminal import EVIL, commands
+from tests.terminal.hostile import EVIL, commands
 
 _OURS = re.compile(rb"\x1b\[[0-9;]*m|\x1b\[\?25[lh]|\x1b\[2K|\x1b\[1A|\r")
 """Colours, and what a progress bar needs to draw itself anew."""
@@ -61,7 +61,7 @@ def test_no_command_passes_on_what_a_terminal_obeys(tmp_path: Path, forced: bool
         **({"FORCE_COLOR": "1"} if forced else {}),
     }
     child = subprocess.Popen(
-        [sys.executable, "-m", "tests.core.hostile_terminal", str(tmp_path)],
+        [sys.executable, "-m", "tests.terminal.hostile", str(tmp_path)],
         stdin=subprocess.DEVNULL, stdout=theirs, stderr=theirs, env=environment,
     )  # fmt: skip
     os.close(theirs)

@@ -17,7 +17,7 @@ from sketchmark.errors import BadInput, UnknownName
 from sketchmark.tasks import Task
 from sketchmark.tasks.names import CodeNames, by_alias, named_in
 from sketchmark.worlds import maze as maze_world
-from tests.task_files.test_checking import GOOD, refused
+from tests.tasks.test_checking import GOOD, refused
 
 
 @pytest.mark.parametrize(
@@ -129,12 +129,10 @@ def test_our_own_files_name_code_by_alias_only() -> None:
 @pytest.mark.parametrize(
     ("written", "alias"),
     [
-        ("mmsi.data:questions", "mmsi.questions"),
+        ("mmsi:questions", "mmsi.questions"),
         ("sketchmark.benchmarks.mmsi:questions", "mmsi.questions"),
-        ("questions.data:questions", "questions"),
-        ("guarded_play:direct", "guarded.direct"),
         ("strict_answers:choice", "strict_answers:choice"),
-        ("mmsi.data:nothing", "mmsi.data:nothing"),
+        ("mmsi:nothing", "mmsi:nothing"),
         ("maze:samples", "maze:samples"),
         ("my_shapes:samples", "my_shapes:samples"),
         ("maze", "maze"),

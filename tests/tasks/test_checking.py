@@ -41,7 +41,7 @@ def refused(tmp_path: Path, text: str) -> str:
 
 
 def test_every_built_in_file_passes_and_leaves_the_memory_sound() -> None:
-    files = sorted((Path(sketchmark.__file__).parent / "tasks").rglob("*.yaml"))
+    files = sorted((Path(sketchmark.__file__).parent / "benchmarks").rglob("*.yaml"))
     read_config.cache_clear()
     assert len(files) > 60
     for file in files:

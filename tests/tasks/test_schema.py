@@ -8,12 +8,12 @@ import sketchmark
 from sketchmark.tasks.schema import GroupFile, ModeBlock, TaskFile, json_schema, json_text, table
 
 DOCS = Path(__file__).parents[2] / "docs"
-AGAIN = "python -m sketchmark.tasks.schema"
+AGAIN = "python -m sketchmark.tasks"
 
 
 def test_the_shipped_json_schema_is_the_generated_one() -> None:
-    shipped = Path(sketchmark.__file__).parent / "task_files" / "task.schema.json"
-    assert shipped.read_text("utf-8") == json_text(), f"{AGAIN} > src/sketchmark/task_files/task.schema.json"
+    shipped = Path(sketchmark.__file__).parent / "tasks" / "task.schema.json"
+    assert shipped.read_text("utf-8") == json_text(), f"{AGAIN} > src/sketchmark/tasks/task.schema.json"
 
 
 def test_every_key_is_described_in_the_json_schema() -> None:
