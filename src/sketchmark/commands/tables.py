@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from sketchmark.comparison.findings import bounds_of
-from sketchmark.comparison.tables import conditions, gains_table, labelled, mean_of, scores_table, trouble_of
+from sketchmark.comparison.tables import conditions, gains_table, mean_of, scores_table, trouble_of
 from sketchmark.folder.results_format import BenchmarkTotal, CellResult, Gain, Mean, Results
 from sketchmark.results import MEANING
 from sketchmark.results.aggregate import flat
@@ -200,7 +200,12 @@ def tell_unscored(cells: Mapping[str, CellResult], again: str) -> int:
     Return the number of missing scores, for the exit code.
     """
     total = problems = 0
-    for label, one in labelled(cells):
+    labelled = (
+        one
+        for name, cell in cells.items()
+        for one in ((name, cell), *((f"{name}, {scoring}", other) for scoring, other in cell.scorings.items()))
+    )
+    for label, one in labelled:
         for kind in sorted(NO_VERDICT):
             if count := one.failures.get(kind, 0):
                 reason = one.reasons.get(kind, "")

@@ -24,6 +24,7 @@ from sketchmark.results import live
 from sketchmark.results.aggregate import results_before
 from sketchmark.results.baselines import warned
 from sketchmark.results.scorings import told
+from sketchmark.tasks import RA_AL
 
 __all__ = ["write_report"]
 
@@ -123,17 +124,22 @@ _MEANING = {
 
 
 def page(run: RunView) -> str:
-    cells, found = [live.live_result(cell) for cell in run.cells.values()], compared(run)
+    cells, stored = [live.live_result(cell) for cell in run.cells.values()], live.live_results(run)
+    totals = made.totals if (made := results_before(run.folder)) else []
+    several = len(run.cells) > 1
+    listed = any(cell.published for cell in stored.values()) or any(total.published for total in totals)
+    found = compared(run) if several or listed else Comparison((), (), ())
+    scorings = {name for cell in stored.values() for name in cell.scorings}
     sections: dict[str, Html | None] = {
-        "Scores": _scores(cells, found.rows, told(run.folder), live.live_results(run)),
-        "Overall": overall(made.totals if (made := results_before(run.folder)) else ()),
+        "Scores": _scores(cells, found.rows, told(run.folder) if scorings else (), stored),
+        "Overall": overall(totals),
         "Does drawing help?": _gains(found.rows, found.notes),
         "How hard can it get?": _curves(live.curves(run)),
         "Does it use what it drew?": _canvases(found.canvases),
-        "Where is it won or lost?": audited(run),
+        "Where is it won or lost?": audited(run) if several else None,
         "Right drawing, right answer?": _drawn(run, found),
-        "Does the answer follow the drawing?": alignment(live.live_results(run)),
-        "What others published": published(found.published),
+        "Does the answer follow the drawing?": alignment(stored) if RA_AL in scorings else None,
+        "What others published": published(found.published) if found.published else None,
         "Failures": _failures(cells),
         "Episodes": gallery(run),
         "Configuration": _configuration(run.about),

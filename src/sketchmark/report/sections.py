@@ -15,31 +15,19 @@ from sketchmark.folder.index import RunView
 from sketchmark.folder.results_format import CellResult, Mean, Metric
 from sketchmark.markup import Child, Html, as_table, bracket, join, percent, points, tag
 from sketchmark.results import MEANING
-from sketchmark.results.aggregate import results_before
 from sketchmark.tasks import RA_AL
 
 
 def compared(run: RunView) -> Comparison:
     """Compare the cells of a run; empty if there is nothing to compare (one mode, or no scores yet)."""
-    if len(run.cells) < 2 and not _has_published(run):
-        return Comparison((), (), ())
     try:
         return compare(run, anyway=True, published=True)
     except BadInput:
         return Comparison((), (), ())
 
 
-def _has_published(run: RunView) -> bool:
-    stored = results_before(run.folder)
-    if stored is None:
-        return False
-    return any(cell.published for cell in stored.tasks.values()) or any(total.published for total in stored.totals)
-
-
 def audited(run: RunView) -> Html | None:
     """Show the audit; None if the run has no canvas to compare the drawings with."""
-    if len(run.cells) < 2:
-        return None
     try:
         found = audit(run)
     except (BadInput, RunConflict):
@@ -90,10 +78,8 @@ def _on_its_scale(score: str, found: Metric) -> str:
     return f"{found.mean:.2f}" + (f" [{low:.2f}, {high:.2f}]" if low is not None and high is not None else "")
 
 
-def published(tables: Sequence[PublishedTable]) -> Html | None:
+def published(tables: Sequence[PublishedTable]) -> Html:
     """Show published scores next to the run's own; they enter no number of the report."""
-    if not tables:
-        return None
     parts = [tag("p", "Figures of others, copied from their pages. No statistic of this run is made of them.")]
     for found in tables:
         rows: list[list[Child]] = [
