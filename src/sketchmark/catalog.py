@@ -12,9 +12,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
+from functools import cached_property
 from importlib import metadata
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from sketchmark.benchmarks.questions import SOURCE, SUFFIXES, is_questions, task_name
 from sketchmark.episode.model import Model
@@ -27,13 +28,23 @@ from sketchmark.lmms_eval import (
     members_of,
     mode_in,
     name_of,
-    our_config,
     read_config,
     wants_a_group_score,
 )
+from sketchmark.lmms_eval.shape import our_config
 from sketchmark.models import Registry, meant_by, suggestion
 from sketchmark.tasks import Task, TaskOptions
-from sketchmark.tasks.files import MODES, Unread, built_in_files, drawing_modes, in_words, task_files_in, yaml_files
+from sketchmark.tasks.files import (
+    MODES,
+    Unread,
+    built_in_files,
+    drawing_modes,
+    in_words,
+    is_built_in,
+    read_built_in,
+    task_files_in,
+    yaml_files,
+)
 from sketchmark.tasks.imports import Notify, unheard
 from sketchmark.tasks.names import CodeNames, IncludedFiles, defines_world
 from sketchmark.worlds import Worlds, installed_task_files, task_files
@@ -69,7 +80,6 @@ class Catalog:
         self._unread: dict[str, Unread] = {}
         self._without_score: list[str] = []
         self._code = IncludedFiles(notify)
-        self._lmms = LmmsTasks(trust_code, notify)
         self._files = {path.stem.lower(): path for path in built_in_files()}
         for point in metadata.entry_points(group="sketchmark.tasks"):
             self._files |= {path.stem.lower(): path for path in yaml_files(Path(str(point.load())))}
@@ -77,6 +87,10 @@ class Catalog:
         for path in include:
             self._include(path)
         self.worlds = Worlds(self._code.worlds())
+
+    @cached_property
+    def _lmms(self) -> LmmsTasks:
+        return LmmsTasks(self._trust, self._notify)
 
     def _include(self, path: Path) -> None:
         """Add a path. A .py file given by the user runs. Python inside a folder runs only when a task needs it,
@@ -188,18 +202,18 @@ class Catalog:
 
     def _picks(self, name: str, inside: tuple[str, ...] = ()) -> list[Pick]:
         """Resolve one name. `inside` are the groups that lead to it."""
-        if is_questions(name):
+        if Path(name).suffix and is_questions(name):
             return [Pick(name)]
         if name in inside or len(inside) > _MOST_GROUPS:
             raise BadInput(f"group {inside[0]!r} contains itself: {' → '.join([*inside, name][:8])}")
         path = self._file(name)
         members = self._tagged.get(name.lower())
         if path is not None:
-            config = read_config(path)
-            if not is_group(config):
-                return [Pick(name_of(path), mode_in(name_of(path), config))]
-            members = members_of(config)
-            if wants_a_group_score(config):
+            file = _opened(path)
+            if file.members is None:
+                return [Pick(file.name, file.mode)]
+            members = file.members
+            if not is_built_in(path) and wants_a_group_score(file.config):
                 self._without_score.append(name)
         if members is not None:
             return [pick for member in members for pick in self._picks(member, (*inside, name))]
@@ -232,17 +246,19 @@ class Catalog:
         path = self._file(name) or self._aliased(name)
         if path is None:
             raise UnknownName(f"no task named {name!r}", self._suggest(name, list(self._files)))
-        config: Mapping[str, Any] = read_config(path)
+        file = _opened(path)
         code = CodeNames(
             self._code, path.parent, anywhere=self._trust or path not in self._foreign, worlds=self.worlds
         )
-        if is_group(config):
-            raise BadInput(f"{name!r} is a group", f"its tasks are: {', '.join(members_of(config))}")
-        if is_lmms_eval(config):
-            config, code = self._lmms.adopt(path, choices.model if choices else "")
-        else:
-            config = our_config(path)
-        found = Task(name_of(path), config, choices, code, path.parent)
+        if file.members is not None:
+            raise BadInput(f"{name!r} is a group", f"its tasks are: {', '.join(file.members)}")
+        config: Mapping[str, Any] = file.config
+        if not is_built_in(path):
+            if is_lmms_eval(config):
+                config, code = self._lmms.adopt(path, choices.model if choices else "")
+            else:
+                config = our_config(path)
+        found = Task(file.name, config, choices, code, path.parent)
         code.refuse_foreign(name, found.declared)
         return _with_arguments(found, arguments)
 
@@ -253,7 +269,8 @@ class Catalog:
         if source.get("use") == SOURCE and self._file(name) not in self._foreign:
             return Task(name, read_config(_QUESTIONS))
         task = self.task(name)
-        self._lmms.read_from(task, data)
+        if is_lmms_eval(read_config(self._file(name) or _QUESTIONS)):
+            self._lmms.read_from(task, data)
         return task
 
     def model_names(self) -> list[str]:
@@ -290,6 +307,25 @@ def near_misses(pattern: str, known: Sequence[str]) -> str:
 
 def _listed(labels: str | list[str] | None) -> list[str]:
     return [labels] if isinstance(labels, str) else labels or []
+
+
+class _Opened(NamedTuple):
+    """A task file or group file: its name, the mode that the name implies, and a group's members."""
+
+    config: Mapping[str, Any]
+    name: str
+    mode: str | None
+    members: list[str] | None
+
+
+def _opened(path: Path) -> _Opened:
+    """Open a file. A built-in one has our own shape; another may have lmms-eval's."""
+    if is_built_in(path):
+        config = read_built_in(path)
+        mode = next((mode for mode in MODES if path.stem.endswith(f"_{mode}")), None)
+        return _Opened(config, path.stem, mode, config.get("tasks"))
+    config, name = read_config(path), name_of(path)
+    return _Opened(config, name, mode_in(name, config), members_of(config) if is_group(config) else None)
 
 
 def _check(file: Path) -> None:

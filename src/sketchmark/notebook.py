@@ -23,7 +23,7 @@ from sketchmark.folder.results_format import Results
 from sketchmark.markup import as_table, join, tag
 from sketchmark.media import Picture
 from sketchmark.report.gallery import Frames, film_strip
-from sketchmark.results.baselines import warned
+from sketchmark.results.aggregate import warned
 from sketchmark.results.summary import withheld
 from sketchmark.settings import WHOLE, Shard
 from sketchmark.terminal import one_line

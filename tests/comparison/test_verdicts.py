@@ -18,7 +18,7 @@ from sketchmark.comparison.tables import to_terminal
 from sketchmark.folder import RunFolder
 from sketchmark.folder.index import RunView
 from sketchmark.report import headline
-from sketchmark.results import live as summary
+from sketchmark.results import summary
 from sketchmark.stats.differences import paired_difference, verdict
 from tests.comparison.folders import rows, write_run
 
@@ -102,7 +102,7 @@ def test_folder_report_and_viewer_give_the_same_verdict_on_a_real_run(tmp_path: 
     ]
     index = RunView(folder, "run")
     index.refresh()
-    assert summary.gains(index) == folder.results().gains
+    assert summary.live_gains(index) == folder.results().gains
     page = html.unescape((folder.path / "report.html").read_text("utf-8"))
     assert headline([], found.rows) in page
     assert all(f'class="gain {row.verdict}"' in page for row in rows)

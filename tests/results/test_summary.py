@@ -16,7 +16,7 @@ from sketchmark.folder import RunFolder
 from sketchmark.folder.format import ScoreRow
 from sketchmark.folder.index import RunView
 from sketchmark.folder.results_format import Gain, Metric, Results
-from sketchmark.results import live
+from sketchmark.results import summary
 from sketchmark.results.summary import cell_result, gains, pair, summarise
 from sketchmark.stats.differences import paired_difference
 from sketchmark.stats.intervals import interval
@@ -239,9 +239,9 @@ def test_results_viewer_and_comparison_have_the_same_gain(tmp_path: Path, cluste
     index.refresh()
     (row,) = compare([folder.path]).rows
     found = row.difference
-    assert folder.results().gains == live.gains(index) == [gain]
+    assert folder.results().gains == summary.live_gains(index) == [gain]
     cells = (index.cells[names[0]], index.cells[names[1]])
-    assert live.paired(*cells, [cells]) == gain
+    assert summary.paired(*cells, [cells]) == gain
     assert (found.mean, (found.low, found.high), found.p) == (gain.gain, gain.ci95, gain.p)
     assert (found.helped, found.hurt, found.same, found.n) == (gain.helped, gain.hurt, gain.same, gain.n)
     assert 0 < gain.n < 60
@@ -255,7 +255,7 @@ def test_two_tasks_are_paired_each_in_its_own_score(tmp_path: Path) -> None:
     )
     index = RunView(RunFolder(tmp_path), "run")
     index.refresh()
-    found = live.paired(index.cells["a.direct"], index.cells["b.direct"], [])
+    found = summary.paired(index.cells["a.direct"], index.cells["b.direct"], [])
     assert (found.gain, found.metric, found.n) == (1.0, "other", 1)
     assert (found.p_holm, found.verdict) == (None, "unclear"), "nothing else is compared with it"
     assert pair(folder.scored("a.direct"), folder.scored("b.direct"), "right").difference().mean == 0.0
@@ -279,7 +279,7 @@ def _drawn_folder(path: Path) -> RunFolder:
 def test_groups_have_the_same_interval_in_results_and_report(tmp_path: Path) -> None:
     folder = _drawn_folder(tmp_path)
     found = summarise(folder.scored("quiz.visual_cot").values(), make_task([], breakdown=["kind"])).by["kind"]
-    (curve,) = live.curves(RunView.whole(folder))
+    (curve,) = summary.curves(RunView.whole(folder))
     (line,) = curve.lines
     assert {point.value: (point.mean, point.ci95, point.n) for point in line.points} == {
         name: (group.metrics["right"].mean, group.metrics["right"].ci95, group.metrics["right"].n)
@@ -290,7 +290,7 @@ def test_groups_have_the_same_interval_in_results_and_report(tmp_path: Path) -> 
 
 def test_answers_by_drawing_take_clusters_into_account(tmp_path: Path) -> None:
     folder = _drawn_folder(tmp_path)
-    table = live.drawing_and_answer(RunView.whole(folder).cells["quiz.visual_cot"])
+    table = summary.drawing_and_answer(RunView.whole(folder).cells["quiz.visual_cot"])
     assert table is not None
     rows = [row for row in folder.scored("quiz.visual_cot").values() if row.drawing_right]
     found = interval([row.values["right"] or 0 for row in rows], [row.cluster for row in rows])

@@ -12,7 +12,7 @@ from sketchmark.errors import RunConflict
 from sketchmark.folder import RunFolder
 from sketchmark.folder.index import RunView
 from sketchmark.report import write_report
-from sketchmark.results import live as summary
+from sketchmark.results import summary
 from sketchmark.runs.plan import Cell
 from tests.runs.making import Looker, Speaker, lines_in, make_cell, make_samples, make_task, run
 

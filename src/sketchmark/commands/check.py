@@ -116,7 +116,8 @@ def _task(name: str, data: Path | None, as_json: bool) -> bool:
 
     from sketchmark.benchmarks.questions import SOURCE, SUFFIXES
     from sketchmark.errors import BadInput
-    from sketchmark.lmms_eval import is_group, is_lmms_eval, members_of, name_of, our_config, read_config
+    from sketchmark.lmms_eval import is_group, is_lmms_eval, members_of, name_of, read_config
+    from sketchmark.lmms_eval.shape import our_config
     from sketchmark.tasks import Task
 
     path = Path(name)

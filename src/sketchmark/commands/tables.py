@@ -9,8 +9,7 @@ from sketchmark.comparison.findings import bounds_of
 from sketchmark.comparison.tables import conditions, gains_table, mean_of, scores_table, trouble_of
 from sketchmark.folder.results_format import BenchmarkTotal, CellResult, Gain, Mean, Results
 from sketchmark.results import MEANING
-from sketchmark.results.aggregate import flat
-from sketchmark.results.baselines import warned
+from sketchmark.results.aggregate import flat, warned
 from sketchmark.results.scorings import sentences
 from sketchmark.results.summary import NO_VERDICT
 from sketchmark.tasks import RA_AL

@@ -13,7 +13,7 @@ from sketchmark.errors import BadInput, SketchmarkError
 from sketchmark.folder import RunFolder, run_folders
 from sketchmark.folder.index import CellView, RunView
 from sketchmark.folder.results_format import Gain, Mean, Metric
-from sketchmark.results import live, summary
+from sketchmark.results import summary
 from sketchmark.stats.intervals import in_points
 from sketchmark.terminal.tables import Table
 
@@ -56,7 +56,7 @@ def standings(run: RunView, metric: str = "") -> list[Standing]:
 
 
 def _standing(cell: CellView, metric: str, gain: Gain | None) -> Standing:
-    numbers = live.live_result(cell)
+    numbers = summary.live_result(cell)
     score = numbers.metrics.get(metric)
     return Standing(
         cell=cell.name,

@@ -14,7 +14,7 @@ from sketchmark.folder import RunFolder, refuse_partial_scores
 from sketchmark.folder.format import EpisodeLine, ScoreRow
 from sketchmark.folder.index import CellView, RunView
 from sketchmark.folder.records import said
-from sketchmark.results import live
+from sketchmark.results import summary
 from sketchmark.results.summary import withheld
 from sketchmark.terminal import counted
 
@@ -96,7 +96,7 @@ def means(cell: CellView) -> dict[str, tuple[float, float | None, int]]:
 
 def how_scored(cell: CellView) -> dict[str, str | float]:
     """Return facts to export with the means: scoring, truncated and unparsed replies, reason for missing means."""
-    found = live.live_result(cell)
+    found = summary.live_result(cell)
     told = {"scoring": found.scoring, "cut": found.cut, "unparsed": found.unparsed, "problem": found.problem}
     return {f"sketchmark_{name}": value for name, value in told.items() if value not in (None, "")}
 

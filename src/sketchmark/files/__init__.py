@@ -79,6 +79,12 @@ _RESERVED = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)(\..*)?", re.IGNORECASE)
 """Device names on Windows, with any suffix. Exports are sent to other machines."""
 
 
+def own_data(named: str) -> str:
+    """Return the path of the user's own copy of a dataset: the given one, otherwise SKETCHMARK_DATA, or nothing."""
+    found = named or os.environ.get("SKETCHMARK_DATA")
+    return str(Path(found)) if found else ""
+
+
 def file_names(wanted: Mapping[str, str]) -> dict[str, str]:
     """Return key → its text as a file name, if that is ordinary and not yet used in any case; otherwise the
     ordinary part of it with a digest. Such a text is never a path."""

@@ -7,7 +7,6 @@ without the data is an error and never leads to a download.
 from __future__ import annotations
 
 import json
-import os
 import re
 import sys
 from collections.abc import Iterable, Iterator
@@ -26,6 +25,7 @@ from sketchmark.errors import (
 )
 from sketchmark.files import hub as far
 from sketchmark.files import hub as hubs
+from sketchmark.files import own_data
 from sketchmark.media import Picture, pixels
 
 Row = dict[str, Any]
@@ -43,7 +43,7 @@ _SPLIT = re.compile(r"(train|test|validation|dev)\b")
 
 def data_path(named: Path | str | None) -> Path | None:
     """Return the user's own copy: the given path, otherwise SKETCHMARK_DATA, otherwise None (the hub is used)."""
-    found = named or os.environ.get("SKETCHMARK_DATA")
+    found = own_data(str(named or ""))
     return Path(found) if found else None
 
 

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sketchmark.errors import BadInput
-from sketchmark.files.yaml import checked
 from sketchmark.lmms_eval.filters import FILTERS
 from sketchmark.lmms_eval.functions import is_plain
 from sketchmark.lmms_eval.shape import (
@@ -39,10 +38,9 @@ from sketchmark.lmms_eval.shape import (
     wants_a_group_score,
     worded_otherwise,
 )
-from sketchmark.tasks.files import drawing_modes, lineage, merged
+from sketchmark.tasks.files import drawing_modes
 from sketchmark.tasks.imports import Notify
 from sketchmark.tasks.names import CodeNames
-from sketchmark.tasks.schema import TaskFile
 
 if TYPE_CHECKING:
     from sketchmark.lmms_eval.documents import AdoptedFile
@@ -222,32 +220,3 @@ def _check_filters(path: Path, config: Mapping[str, Any]) -> None:
                 f"task file {path} scores {several} replies to each question (repeats) by {first or 'all of them'}",
                 "only tasks that score one reply are supported",
             )
-
-
-_KWARGS, _BLOCK = "lmms_eval_specific_kwargs", "bagel_interleaved"
-_COUNTS = ("task_type", "num_images")
-"""Settings of the protocol in that block. The drawing calls get all but the first."""
-
-
-def our_config(path: Path) -> Mapping[str, Any]:
-    """Return the config of a task file of our shape. A block `bagel_interleaved`, as lmms-eval's tasks have it,
-    becomes `settings` and `drawing` of the modes. Values that a mode sets itself take precedence."""
-    config = read_config(path)
-    if not any(_KWARGS in place for place in (config, *config.get("modes", {}).values())):
-        return config
-    where = f"task file {path}"
-    declared = checked(config, TaskFile, where)
-    return {**config, "modes": {name: _mode(config, lineage(declared.modes, name, where)) for name in declared.modes}}
-
-
-def _mode(config: Mapping[str, Any], names: list[str]) -> Mapping[str, Any]:
-    own: Mapping[str, Any] = config["modes"][names[0]]
-    whole: dict[str, Any] = {_KWARGS: config.get(_KWARGS, {})}
-    for name in reversed(names):
-        whole = merged(whole, config["modes"][name])
-    given: Mapping[str, Any] = whole[_KWARGS].get(_BLOCK, {})
-    if not given:
-        return own
-    settings = {key: given[key] for key in given if key in _COUNTS} | whole.get("settings", {})
-    drawing = {key: given[key] for key in given if key != _COUNTS[0]} | whole.get("drawing", {})
-    return {**own, "settings": settings, "drawing": drawing}

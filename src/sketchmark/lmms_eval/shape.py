@@ -16,7 +16,7 @@ from msgspec import Struct
 from sketchmark.errors import BadInput
 from sketchmark.files.yaml import Glance, checked, nearly
 from sketchmark.tasks import for_model
-from sketchmark.tasks.files import MODES, lineage, load_with_includes
+from sketchmark.tasks.files import MODES, check_own, lineage, load_with_includes, merged
 from sketchmark.tasks.schema import GroupFile, Include, Tags, TaskFile
 
 Config = Mapping[str, Any]
@@ -173,19 +173,13 @@ def read_config(path: Path) -> dict[str, Any]:
 
 def checked_config(config: Mapping[str, Any], where: str) -> Struct:
     """Check a file as a task, a group, or either of lmms-eval's shape."""
-    kind: type[Struct] = TaskFile
+    if not is_lmms_eval(config) and not is_group(config):
+        return check_own(config, where)
+    kind: type[Struct] = LmmsEvalFile
     if is_group(config):
         kind = LmmsEvalGroup if _is_lmms_eval_group(config) else GroupFile
-    elif is_lmms_eval(config):
-        kind = LmmsEvalFile
     found = checked(config, kind, where, known=("tasks",))
-    if isinstance(found, LmmsEvalFile):
-        refuse_near_misses(config, where)
-    elif not isinstance(found, TaskFile):
-        refuse_settings(config, where)
-    if isinstance(found, TaskFile):
-        for name in found.modes:
-            lineage(found.modes, name, where)
+    (refuse_near_misses if kind is LmmsEvalFile else refuse_settings)(config, where)
     return found
 
 
@@ -353,3 +347,32 @@ def not_sent(config: Config) -> Config:
     anyway."""
     given = mapping(config.get("generation_kwargs")).items()
     return {key: value for key, value in given if key not in _SENT and value not in (None, _AS_USUAL.get(key))}
+
+
+_KWARGS, _BLOCK = "lmms_eval_specific_kwargs", "bagel_interleaved"
+_COUNTS = ("task_type", "num_images")
+"""Settings of the protocol in that block. The drawing calls get all but the first."""
+
+
+def our_config(path: Path) -> Mapping[str, Any]:
+    """Return the config of a task file of our shape. A block `bagel_interleaved`, as lmms-eval's tasks have it,
+    becomes `settings` and `drawing` of the modes. Values that a mode sets itself take precedence."""
+    config = read_config(path)
+    if not any(_KWARGS in place for place in (config, *config.get("modes", {}).values())):
+        return config
+    where = f"task file {path}"
+    declared = checked(config, TaskFile, where)
+    return {**config, "modes": {name: _mode(config, lineage(declared.modes, name, where)) for name in declared.modes}}
+
+
+def _mode(config: Mapping[str, Any], names: list[str]) -> Mapping[str, Any]:
+    own: Mapping[str, Any] = config["modes"][names[0]]
+    whole: dict[str, Any] = {_KWARGS: config.get(_KWARGS, {})}
+    for name in reversed(names):
+        whole = merged(whole, config["modes"][name])
+    given: Mapping[str, Any] = whole[_KWARGS].get(_BLOCK, {})
+    if not given:
+        return own
+    settings = {key: given[key] for key in given if key in _COUNTS} | whole.get("settings", {})
+    drawing = {key: given[key] for key in given if key != _COUNTS[0]} | whole.get("drawing", {})
+    return {**own, "settings": settings, "drawing": drawing}

@@ -20,9 +20,8 @@ from sketchmark.folder.results_format import Baseline, BenchmarkTotal, CellResul
 from sketchmark.markup import Child, Html, as_table, bracket, join, p_value, percent, points, tag, words
 from sketchmark.report.gallery import gallery
 from sketchmark.report.sections import alignment, audited, compared, published
-from sketchmark.results import live
-from sketchmark.results.aggregate import results_before
-from sketchmark.results.baselines import warned
+from sketchmark.results import summary
+from sketchmark.results.aggregate import results_before, warned
 from sketchmark.results.scorings import told
 from sketchmark.tasks import RA_AL
 
@@ -124,7 +123,7 @@ _MEANING = {
 
 
 def page(run: RunView) -> str:
-    cells, stored = [live.live_result(cell) for cell in run.cells.values()], live.live_results(run)
+    cells, stored = [summary.live_result(cell) for cell in run.cells.values()], summary.live_results(run)
     totals = made.totals if (made := results_before(run.folder)) else []
     several = len(run.cells) > 1
     listed = any(cell.published for cell in stored.values()) or any(total.published for total in totals)
@@ -134,7 +133,7 @@ def page(run: RunView) -> str:
         "Scores": _scores(cells, found.rows, told(run.folder) if scorings else (), stored),
         "Overall": overall(totals),
         "Does drawing help?": _gains(found.rows, found.notes),
-        "How hard can it get?": _curves(live.curves(run)),
+        "How hard can it get?": _curves(summary.curves(run)),
         "Does it use what it drew?": _canvases(found.canvases),
         "Where is it won or lost?": audited(run) if several else None,
         "Right drawing, right answer?": _drawn(run, found),
@@ -194,7 +193,7 @@ def _section(title: str, body: Html) -> Html:
     return tag("section", tag("h2", title, id=f"{anchor}-title"), body, id=anchor, aria_labelledby=f"{anchor}-title")
 
 
-def _label(cell: CellResult | live.CurveLine) -> str:
+def _label(cell: CellResult | summary.CurveLine) -> str:
     drawn = f" {condition(cell.draw_with)}" if isinstance(cell, CellResult) and cell.draw_with else ""
     return f"{cell.mode}{drawn}" if cell.canvas == "own" else f"{cell.mode}{drawn}, {cell.canvas} canvas"
 
@@ -285,7 +284,7 @@ def _gains(gains: Sequence[TableRow], notes: Sequence[str]) -> Html | None:
     return join(chart, as_table("One mode against another, on the same samples", columns, rows), told)
 
 
-def _curves(curves: Sequence[live.Curve]) -> Html | None:
+def _curves(curves: Sequence[summary.Curve]) -> Html | None:
     figures = []
     for curve in curves:
         labels = list(dict.fromkeys(str(point.value) for line in curve.lines for point in line.points))
@@ -317,7 +316,7 @@ def _canvases(tables: Sequence[CanvasTable]) -> Html | None:
 
 
 def _drawn(run: RunView, found: Comparison) -> Html | None:
-    tables = [table for cell in run.cells.values() if (table := live.drawing_and_answer(cell))]
+    tables = [table for cell in run.cells.values() if (table := summary.drawing_and_answer(cell))]
     tables = [table for table in tables if table.canvas == "own"]
     if not tables:
         return None

@@ -17,7 +17,7 @@ from sketchmark.files import own_file, own_folder, write_json
 from sketchmark.folder import RunFolder
 from sketchmark.folder.format import CellRecord
 from sketchmark.folder.lock import part_in_words
-from sketchmark.folder.results_format import BenchmarkTotal, CellResult, Gain, Mean, Results
+from sketchmark.folder.results_format import Baseline, BenchmarkTotal, CellResult, Gain, Mean, Results
 from sketchmark.results.baselines import baselines
 from sketchmark.results.rescore import failed, first_of_each_kind, score_jointly
 from sketchmark.results.scorings import difference_in
@@ -33,7 +33,7 @@ from sketchmark.results.summary import (
     withheld,
 )
 from sketchmark.stats.differences import paired_difference
-from sketchmark.stats.intervals import interval
+from sketchmark.stats.intervals import interval, normal_quantile, wilson
 from sketchmark.tasks import RA_AL, Task
 from sketchmark.tasks.published import published_beside
 
@@ -153,7 +153,8 @@ def aggregate(
             own, *others = _scorings(folder, name, scorings or ["strict"], before)
             summary = _summary(folder, name, "", tasks[name], seed, own)
             summary.scorings = {other: _summary(folder, name, other, tasks[name], seed, other) for other in others}
-            summary.baselines = baselines(folder, name, tasks[name], cell.mode, own)
+            if tasks[name].declared.guesses != []:
+                summary.baselines = baselines(folder, name, tasks[name], cell.mode, own)
             summary.published = tasks[name].published(cell.mode) if cell.canvas == "own" else []
             for other, beside in summary.scorings.items():
                 if summary.metrics and beside.metrics and other != RA_AL:
@@ -261,3 +262,28 @@ def _target(folder: RunFolder, cell: str) -> Path:
     for old in target.iterdir() if target.exists() else ():
         own_file(target, old.name)
     return target
+
+
+STRONG = 0.1
+"""A constant reply that is significantly better than chance, by at least this, causes a warning."""
+
+
+def warned(cells: Mapping[str, CellResult]) -> Iterator[str]:
+    """Yield a warning for each cell in which a constant reply is far above chance; once for equal modes."""
+    told: set[tuple[str, str, float]] = set()
+    for name, cell in cells.items():
+        found = cell.baselines.get(cell.headline)
+        key = (cell.task, cell.headline, found.majority if found else 0.0)
+        if found is None or key in told or not _strong(found):
+            continue
+        told.add(key)
+        yield (
+            f"{name}: always replying {found.reply!r} scores {found.majority:.3f}, chance {found.random:.3f}: "
+            f"{cell.headline} by itself says little here"
+        )
+
+
+def _strong(found: Baseline) -> bool:
+    """Test the best constant, with Bonferroni's correction for the number of constants."""
+    quantile = normal_quantile(1 - 0.025 / max(1, found.replies))
+    return found.majority - found.random >= STRONG and wilson(found.majority, found.n, quantile)[0] > found.random

@@ -8,7 +8,7 @@ on VSP's collision maps one pair of seconds is right two times out of three. Pos
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -22,15 +22,11 @@ from sketchmark.episode.sample import Part, Sample
 from sketchmark.files.jsonl import LineReader
 from sketchmark.folder import RunFolder
 from sketchmark.folder.format import SampleLine
-from sketchmark.folder.results_format import Baseline, CellResult
-from sketchmark.stats.intervals import normal_quantile, wilson
+from sketchmark.folder.results_format import Baseline
 from sketchmark.tasks import Task
 
 MOST_SCORED = 10_000
 """Replies scored per cell. Beyond that only every second, third… sample is used."""
-
-STRONG = 0.1
-"""A constant reply that is significantly better than chance, by at least this, causes a warning."""
 
 
 class _Asked(Struct):
@@ -135,24 +131,3 @@ def _at_once(found: Any) -> Any:
         return done.value
     steps.close()
     raise RuntimeError("it waits for a judge")
-
-
-def warned(cells: Mapping[str, CellResult]) -> Iterator[str]:
-    """Yield a warning for each cell in which a constant reply is far above chance; once for equal modes."""
-    told: set[tuple[str, str, float]] = set()
-    for name, cell in cells.items():
-        found = cell.baselines.get(cell.headline)
-        key = (cell.task, cell.headline, found.majority if found else 0.0)
-        if found is None or key in told or not _strong(found):
-            continue
-        told.add(key)
-        yield (
-            f"{name}: always replying {found.reply!r} scores {found.majority:.3f}, chance {found.random:.3f}: "
-            f"{cell.headline} by itself says little here"
-        )
-
-
-def _strong(found: Baseline) -> bool:
-    """Test the best constant, with Bonferroni's correction for the number of constants."""
-    quantile = normal_quantile(1 - 0.025 / max(1, found.replies))
-    return found.majority - found.random >= STRONG and wilson(found.majority, found.n, quantile)[0] > found.random

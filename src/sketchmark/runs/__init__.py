@@ -18,7 +18,7 @@ from sketchmark.catalog import Catalog
 from sketchmark.engines import finish
 from sketchmark.episode.model import Model
 from sketchmark.errors import BadInput, MissingExtra, UnknownName
-from sketchmark.files.tables import data_path
+from sketchmark.files import own_data
 from sketchmark.folder import RunFolder
 from sketchmark.models.cache import CallCache, default_cache, open_cache, with_cache
 from sketchmark.models.code_drawing import SVG, ByCode, DrawsByCode
@@ -161,7 +161,7 @@ def _settings(model: str | Model, judge: str | Model, given: Mapping[str, Any]) 
     return structs.replace(
         settings,
         named=by_name and isinstance(judge, str),
-        data=str(data_path(settings.data_path) or ""),
+        data=own_data(settings.data),
         model_args=arguments if isinstance(model, str) else dict(model.arguments),
         engine=_engine(settings, by_name=by_name),
     )

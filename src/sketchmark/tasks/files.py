@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from sketchmark.errors import BadInput
-from sketchmark.files.yaml import Glance, glance, load, load_with_repeats, nearly
-from sketchmark.tasks.schema import ModeBlock
+from sketchmark.files.yaml import Glance, checked, glance, load, load_with_repeats, nearly
+from sketchmark.tasks.schema import GroupFile, ModeBlock, TaskFile
 
 MODES = ("direct", "visual_cot", "text_cot")
 OURS = "sketchmark"
@@ -92,6 +92,30 @@ def lineage(modes: Mapping[str, ModeBlock], name: str, where: str) -> list[str]:
         if len(names) > _MOST_LIKE:
             raise BadInput(f"{where}: modes.{name}.like leads through more than {_MOST_LIKE} modes")
     return names
+
+
+def is_built_in(path: Path) -> bool:
+    return path.is_relative_to(_PACKAGE)
+
+
+@cache
+def read_built_in(path: Path) -> dict[str, Any]:
+    """Read a task or group file of ours with its `include:` files merged beneath it, and check it."""
+    config, repeated = load_with_includes(path, lambda config: False, lambda config, there, folder: config)
+    if repeated:
+        raise BadInput(repeated)
+    check_own(config, f"task file {path}")
+    return config
+
+
+def check_own(config: Mapping[str, Any], where: str) -> TaskFile | GroupFile:
+    """Check a task or group of our own shape."""
+    if "tasks" in config:
+        return checked(config, GroupFile, where, known=("tasks",))
+    found = checked(config, TaskFile, where, known=("tasks",))
+    for name in found.modes:
+        lineage(found.modes, name, where)
+    return found
 
 
 def load_with_includes(

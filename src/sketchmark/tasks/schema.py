@@ -158,7 +158,9 @@ class TaskFile(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     ] = None
     guesses: Annotated[
         Annotated[list[str], Meta(max_length=1000)] | Code | Call | None,
-        Meta(description="Replies of a guesser: texts, or (sample) -> texts; else its options' letters."),
+        Meta(
+            description="Replies of a guesser: texts ([] for none), or (sample) -> texts; else its options' letters."
+        ),
     ] = None
     drawn: Annotated[
         Code | Call | None,

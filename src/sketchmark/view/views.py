@@ -24,7 +24,7 @@ from sketchmark.folder import differences
 from sketchmark.folder.index import CellView, RunView, change, outcome
 from sketchmark.folder.records import drawn_names, input_names, said, sound_names
 from sketchmark.media import Picture
-from sketchmark.results import live, scorings
+from sketchmark.results import scorings, summary
 from sketchmark.view import media
 from sketchmark.view.media import Thumbnails
 from sketchmark.view.query import PAGE, Hit, Query, Readings, facets, readings_of
@@ -117,7 +117,7 @@ class Views:
             return {
                 **_run_row(run),
                 **charts,
-                "gains": plain(live.gains(run)),
+                "gains": plain(summary.live_gains(run)),
                 "about": plain(run.about),
                 "has_report": _report_of(run) is not None,
             }
@@ -201,7 +201,7 @@ class Views:
             difference = self._recent.get(
                 left,
                 ("compare", before.name, right.key, right.version, after.name),
-                lambda: live.paired(before, after, family_of(left, right, before, after)),
+                lambda: summary.paired(before, after, family_of(left, right, before, after)),
             )
             pairs = []
             for sample in before.episodes:
@@ -256,9 +256,9 @@ class Views:
 
 
 def _charts(run: RunView) -> dict[str, Any]:
-    drawn = [found for cell in run.cells.values() if (found := live.drawing_and_answer(cell))]
+    drawn = [found for cell in run.cells.values() if (found := summary.drawing_and_answer(cell))]
     return {
-        "curves": plain(live.curves(run)),
+        "curves": plain(summary.curves(run)),
         "drawing_and_answer": plain(drawn),
         "readings": scorings.told(run.folder),
     }
@@ -282,7 +282,7 @@ def _standing(run: RunView) -> dict[str, Any]:
     """Make a row of the list of runs with its standings and published scores, for the leaderboard."""
     figures = [
         {**plain(figure), "task": run.cells[name].task, "mode": run.cells[name].mode}
-        for name, cell in live.live_results(run).items()
+        for name, cell in summary.live_results(run).items()
         for figure in cell.published
         if figure.score == run.cells[name].headline
     ]
@@ -292,7 +292,7 @@ def _standing(run: RunView) -> dict[str, Any]:
 def _cell_row(cell: CellView) -> dict[str, Any]:
     rows = cell.rows.values()
     return {
-        **plain(live.live_result(cell)),
+        **plain(summary.live_result(cell)),
         "cell": cell.name,
         "headline": cell.headline,
         "played": len(cell.episodes),

@@ -10,7 +10,7 @@ import sketchmark
 from sketchmark.comparison import compare
 from sketchmark.files import write_json
 from sketchmark.folder.results_format import Results
-from sketchmark.results.baselines import warned
+from sketchmark.results.aggregate import warned
 from tests.benchmarks.uni_mmmu.published import write_parquet
 from tests.benchmarks.unig2u.published import collision
 from tests.benchmarks.unig2u.test_totals import Played
