@@ -19,6 +19,7 @@ from sketchmark.episode.sample import Context
 from sketchmark.errors import BadInput, CannotPlay, DataMissing
 from sketchmark.models.players import make
 from sketchmark.runs.checks import _holds
+from sketchmark.tasks import TaskOptions
 from tests.golden.recording import Recorder
 from tests.mmsi.published import five_files, row, scene, write
 
@@ -118,7 +119,7 @@ def test_every_dash_is_the_same(dash: str) -> None:
 
 
 def _per_model(tmp_path: Path) -> Path:
-    source = Path(sketchmark.__file__).parent / "tasks" / "mmsi" / "mmsi_msr.yaml"
+    source = Path(sketchmark.__file__).parent / "benchmarks" / "mmsi" / "mmsi_msr.yaml"
     body = yaml.safe_load(source.read_text("utf-8"))
     body["include"] = str(source.parent / body["include"])
     blocks = body["modes"]["visual_cot"]["lmms_eval_specific_kwargs"]
@@ -134,7 +135,7 @@ def test_a_models_own_prompts_are_merged_over_the_default(one: Path, tmp_path: P
         ("blunt", "Sketch the answer to: In which direction"),
         ("player/random", "Create a visual"),
     ):
-        mode = Catalog(include).task("my_msr", sketchmark.task.TaskOptions(model=model)).mode("visual_cot")
+        mode = Catalog(include).task("my_msr", TaskOptions(model=model)).mode("visual_cot")
         sample = next(Catalog(include).task("my_msr").samples(data=one))
         script = mode.fill(sample, "truth")
         assert script.text("generation_prompt").startswith(prompt)

@@ -174,6 +174,6 @@ def test_a_task_file_with_code_is_looked_at_and_its_code_is_not_run(tmp_path: Pa
 def test_a_built_in_task_file_is_in_order() -> None:
     import sketchmark as package
 
-    tasks = Path(package.__file__).parent / "tasks"
-    for name in ("worlds/maze.yaml", "mmsi/mmsi.yaml"):
-        assert sketchmark("check", str(tasks / name)).returncode == 0
+    root = Path(package.__file__).parent
+    for name in ("worlds/maze/maze.yaml", "benchmarks/mmsi/mmsi.yaml"):
+        assert sketchmark("check", str(root / name)).returncode == 0
