@@ -16,8 +16,8 @@ from sketchmark.catalog import Catalog
 from sketchmark.models.code_drawing import ByCode, DrawsByCode
 from sketchmark.models.players import make
 from tests.golden.recording import Recorder, transcript
-from tests.mmsi import published as mmsi
-from tests.mmsi.combined_prompt_model import OnePrompt
+from tests.benchmarks.mmsi import published as mmsi
+from tests.benchmarks.mmsi.combined_prompt_model import OnePrompt
 from tests.svg.players import Careless
 from tests.uni_mmmu import published as uni_mmmu
 from tests.uni_mmmu import published_rest as uni_mmmu_rest

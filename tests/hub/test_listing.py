@@ -10,7 +10,7 @@ import pytest
 from sketchmark.errors import BadInput
 from sketchmark.files.hub import Listing
 from sketchmark.files.tables import inside, rows
-from tests.medical.fixtures import write_parquet
+from tests.benchmarks.medical.fixtures import write_parquet
 
 NAMES = ("data/test-00000-of-00001.parquet", "data/train-00000-of-00001.parquet", "Math/dev-00000-of-00001.parquet")
 

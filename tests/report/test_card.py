@@ -17,7 +17,7 @@ from sketchmark.folder import RunFolder
 from sketchmark.report.card import card, digest
 from sketchmark.settings import Asked, command
 from tests.core.test_cli import sketchmark as cli
-from tests.questions.files import jsonl
+from tests.benchmarks.questions.files import jsonl
 
 
 def _command(text: str) -> list[str]:

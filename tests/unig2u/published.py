@@ -9,8 +9,8 @@ from typing import Any
 
 from sketchmark.benchmarks.unig2u import KINDS, total
 from sketchmark.episode import Share
-from tests.medical.fixtures import cell, png, write_parquet
-from tests.mmsi import published as mmsi
+from tests.benchmarks.medical.fixtures import cell, png, write_parquet
+from tests.benchmarks.mmsi import published as mmsi
 from tests.uni_mmmu import published as uni_mmmu
 
 Rows = list[dict[str, Any]]

@@ -10,7 +10,7 @@ from sketchmark.benchmarks.unig2u import total
 from sketchmark.catalog import Catalog, Pick
 from sketchmark.errors import UnknownName
 from sketchmark.tasks import TaskOptions
-from tests.mmsi.published import row, write
+from tests.benchmarks.mmsi.published import row, write
 from tests.unig2u import published
 
 

@@ -13,7 +13,7 @@ from sketchmark.cli import root
 from sketchmark.errors import BadInput
 from sketchmark.tasks import TaskOptions
 from tests.episodes import Judge
-from tests.medical.fixtures import png, write_parquet
+from tests.benchmarks.medical.fixtures import png, write_parquet
 from tests.unig2u import published
 from tests.unig2u.players import Says, white
 

@@ -10,7 +10,7 @@ from sketchmark.benchmarks.questions import COLUMNS
 from sketchmark.benchmarks.questions.samples import TYPES
 from tests.core.test_cli import sketchmark
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 PAGE = (ROOT / "docs/your-own-questions.md").read_text("utf-8")
 BLOCKS = re.findall(r"```\w+\n(.*?)```", PAGE, re.DOTALL)
 

@@ -139,6 +139,10 @@ def vqa(root: Path, name: str) -> Path:
     return root
 
 
+def vqa_rad(root: Path) -> Path:
+    return vqa(root, "VQA_RAD")
+
+
 def slake(root: Path) -> Path:
     base = {"img_name": "xmlab1/source.jpg", "modality": "CT", "location": "Lung", "content_type": "Organ"}
     rows = [
@@ -157,16 +161,11 @@ def reports(root: Path, name: str) -> Path:
     (folder / "images").mkdir(parents=True)
     for stem in ("a", "b"):
         (folder / "images" / f"{stem}.png").write_bytes(png(ord(stem)))
-    single = name == "CheXpert_Plus"
+    first, second = ("a.png", "b.png") if name == "CheXpert_Plus" else (["a.png", "b.png"], ["b.png"])
     rows: list[dict[str, Any]] = [
-        {
-            "id": "r1",
-            "image": "a.png" if single else ["a.png", "b.png"],
-            "findings": "Clear.",
-            "impression": "Normal.",
-        },
-        {"id": "r2", "image": "b.png" if single else ["b.png"], "findings": "Effusion.", "impression": ""},
-        {"id": "r3", "image": "b.png" if single else ["b.png"], "findings": " ", "impression": None},
+        {"id": "r1", "image": first, "findings": "Clear.", "impression": "Normal."},
+        {"id": "r2", "image": second, "findings": "Effusion.", "impression": ""},
+        {"id": "r3", "image": second, "findings": " ", "impression": None},
     ]
     write_json(folder / "test.json", rows)
     return root

@@ -16,9 +16,9 @@ import pytest
 import sketchmark
 from sketchmark.errors import BadInput, RunConflict
 from sketchmark.folder import RunFolder
+from tests.benchmarks.questions.files import Knowing, jsonl, picture, samples
 from tests.core.test_cli import sketchmark as command
 from tests.episodes import episode
-from tests.questions.files import Knowing, jsonl, picture, samples
 
 ROWS: list[dict[str, Any]] = [
     {"id": "side", "question": "Which side?", "image": "a.png", "options": ["left", "right"], "answer": "right"},

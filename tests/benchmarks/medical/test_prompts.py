@@ -59,44 +59,40 @@ def test_the_sentence_stands_before_the_last_line(prompt: str, images: int, expe
     assert add_image_index_to_prompt(prompt, get_image_index_info(images)) == expected
 
 
-@pytest.mark.parametrize(
-    ("kind", "language", "reasoning", "expected"),
-    [
-        ("choice", "en", False, "\nQuestion: Q\nOptions: \nOPT1\nOPT2\n" + LETTER),
-        ("choice", "en", True, "\nQuestion: Q\nOptions: \nOPT1\nOPT2\n" + BOXED_LETTER),
-        ("choice", "zh", False, "\n问题： Q\n选项： \nOPT1\nOPT2\n请直接使用给定选项中的选项字母来回答该问题。"),
-        (
-            "choice",
-            "zh",
-            True,
-            '\n问题： Q\n选项： \nOPT1\nOPT2\n请直接使用给定选项中的选项字母来回答该问题,并将答案包裹在"\\boxed{}"里',
-        ),
-        ("judgement", "en", False, "Q\nPlease output 'yes' or 'no'(no extra output)."),
-        ("judgement", "en", True, 'Q\nPlease output "yes" or "no" and put the answer in one "\\boxed{}".'),
-        ("judgement", "zh", False, "Q\n请输出'是'或'否'(不要有任何其它输出)。"),
-        ("judgement", "zh", True, "Q\n请输出'是'或'否'，并将答案放在一个'\\boxed{}'中。"),
-        ("closed", "en", False, "Q\nAnswer the question using a single word or phrase."),
-        (
-            "closed",
-            "en",
-            True,
-            'Q\nAnswer the question using a single word or phrase and put the answer in one "\\boxed{}".',
-        ),
-        ("closed", "zh", False, "Q\n请用一个单词或者短语回答该问题。"),
-        ("closed", "zh", True, "Q\n请用一个单词或者短语回答该问题，并将答案放在一个'\\boxed{}'中。"),
-        ("open", "en", False, "Q\nPlease answer the question concisely."),
-        ("open", "en", True, 'Q\nPlease answer the question concisely and put the answer in one "\\boxed{}".'),
-        ("open", "zh", False, "Q\n请简要回答该问题。"),
-        ("open", "zh", True, "Q\n请简要回答该问题，并将答案放在一个'\\boxed{}'中。"),
-    ],
-)
-def test_upstream_prompts_are_letter_for_letter(
-    kind: Kind, language: Language, reasoning: bool, expected: str
-) -> None:
+PHRASE = "Answer the question using a single word or phrase."
+BOXED_PHRASE = 'Answer the question using a single word or phrase and put the answer in one "\\boxed{}".'
+LETTER_ZH = "请直接使用给定选项中的选项字母来回答该问题"
+INSTRUCTIONS: dict[tuple[Kind, Language], tuple[str, str]] = {
+    ("choice", "en"): (LETTER, BOXED_LETTER),
+    ("choice", "zh"): (f"{LETTER_ZH}。", f'{LETTER_ZH},并将答案包裹在"\\boxed{{}}"里'),
+    ("judgement", "en"): (
+        "Please output 'yes' or 'no'(no extra output).",
+        'Please output "yes" or "no" and put the answer in one "\\boxed{}".',
+    ),
+    ("judgement", "zh"): (
+        "请输出'是'或'否'(不要有任何其它输出)。",
+        "请输出'是'或'否'，并将答案放在一个'\\boxed{}'中。",
+    ),
+    ("closed", "en"): (PHRASE, BOXED_PHRASE),
+    ("closed", "zh"): (
+        "请用一个单词或者短语回答该问题。",
+        "请用一个单词或者短语回答该问题，并将答案放在一个'\\boxed{}'中。",
+    ),
+    ("open", "en"): (
+        "Please answer the question concisely.",
+        'Please answer the question concisely and put the answer in one "\\boxed{}".',
+    ),
+    ("open", "zh"): ("请简要回答该问题。", "请简要回答该问题，并将答案放在一个'\\boxed{}'中。"),
+}
+BODIES = {"en": "\nQuestion: Q\nOptions: \nOPT1\nOPT2\n", "zh": "\n问题： Q\n选项： \nOPT1\nOPT2\n"}
+
+
+@pytest.mark.parametrize("reasoning", [False, True])
+@pytest.mark.parametrize(("kind", "language"), INSTRUCTIONS)
+def test_upstream_prompts_are_exactly_as_published(kind: Kind, language: Language, reasoning: bool) -> None:
     options = ["OPT1", "OPT2"] if kind == "choice" else []
     made = question_prompt(kind, "Q", options, images=2, language=language, reasoning=reasoning, protocol="upstream")
-    assert made == expected
-    assert made.count("\\") == int(reasoning)
+    assert made == (BODIES[language] if options else "Q\n") + INSTRUCTIONS[kind, language][reasoning]
 
 
 def test_the_indexed_protocol_adds_the_english_sentence_to_chinese_questions_too() -> None:
@@ -139,8 +135,6 @@ def test_a_report_prompt_of_one_sentence_gets_the_index_at_its_end() -> None:
     )
 
 
-PHRASE = "Answer the question using a single word or phrase."
-BOXED_PHRASE = 'Answer the question using a single word or phrase and put the answer in one "\\boxed{}".'
 SENTENCE = "The indices of the given images are 1, 2.\n"
 
 

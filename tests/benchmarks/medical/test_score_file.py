@@ -16,7 +16,7 @@ from sketchmark.episode.sample import Sample
 from sketchmark.errors import BadInput, CallFailed
 from sketchmark.progress import NOBODY
 from sketchmark.results.score_file import Matched, _summary, score_files
-from tests.medical import fixtures
+from tests.benchmarks.medical import fixtures
 from tests.runs.making import make_episode, make_samples, make_task
 
 
@@ -72,7 +72,7 @@ def test_mmmu_pro_outputs_are_scored_file_by_file(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("form", ["list", "mapping", "jsonl"])
 def test_replies_by_id_are_matched_with_the_data_set(form: str, tmp_path: Path) -> None:
-    data = fixtures.vqa(tmp_path / "data", "VQA_RAD")
+    data = fixtures.vqa_rad(tmp_path / "data")
     replies: dict[str, Any] = {"vqa_rad-000000": "Yes.", "vqa_rad-000002": "right lobe", "vqa_rad-000999": "yes"}
     listed = [{"id": name, "response": reply} for name, reply in replies.items()]
     path = tmp_path / f"replies.{'jsonl' if form == 'jsonl' else 'json'}"
@@ -91,7 +91,7 @@ def test_replies_by_id_are_matched_with_the_data_set(form: str, tmp_path: Path) 
 
 
 def test_replies_without_ids_are_taken_in_the_order_of_the_data_set(tmp_path: Path) -> None:
-    data = fixtures.vqa(tmp_path / "data", "VQA_RAD")
+    data = fixtures.vqa_rad(tmp_path / "data")
     path = tmp_path / "results.json"
     path.write_text(json.dumps([{"response": reply} for reply in ("yes", "no", "right lobe")]))
     (cell,) = scored("--task", "vqa_rad", "--predictions", str(path), "--data", str(data)).values()
@@ -102,7 +102,7 @@ def test_replies_without_ids_are_taken_in_the_order_of_the_data_set(tmp_path: Pa
 
 
 def test_the_data_may_be_named_by_the_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("SKETCHMARK_DATA", str(fixtures.vqa(tmp_path / "data", "VQA_RAD")))
+    monkeypatch.setenv("SKETCHMARK_DATA", str(fixtures.vqa_rad(tmp_path / "data")))
     path = tmp_path / "replies.json"
     path.write_text(json.dumps({"vqa_rad-000000": "yes"}))
     (cell,) = scored("--task", "vqa_rad", "--predictions", str(path)).values()
@@ -133,7 +133,7 @@ def test_two_replies_for_one_sample_are_refused(tmp_path: Path) -> None:
 
 
 def test_the_table_names_what_could_not_be_matched(tmp_path: Path) -> None:
-    data = fixtures.vqa(tmp_path / "data", "VQA_RAD")
+    data = fixtures.vqa_rad(tmp_path / "data")
     path = tmp_path / "replies.json"
     path.write_text(json.dumps({"vqa_rad-000000": "yes"}))
     done = CliRunner().invoke(
@@ -172,7 +172,7 @@ def test_a_group_of_different_tasks_is_scored_one_by_one(tmp_path: Path) -> None
 
 
 def test_a_judge_without_a_verdict_is_counted_and_makes_the_exit_code_1(tmp_path: Path) -> None:
-    data = fixtures.vqa(tmp_path / "d", "VQA_RAD")
+    data = fixtures.vqa_rad(tmp_path / "d")
     (tmp_path / "replies.json").write_text(json.dumps([{"response": text} for text in ("yes", "no", "somewhere")]))
     asked = ["score-file", "--task", "vqa_rad", "--data", str(data), "--predictions", str(tmp_path / "replies.json")]
     done = CliRunner().invoke(cli, [*asked, "--judge", "player/solver"], standalone_mode=False)

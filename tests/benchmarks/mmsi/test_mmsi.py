@@ -20,8 +20,8 @@ from sketchmark.errors import BadInput, CannotPlay, DataMissing
 from sketchmark.models.players import make
 from sketchmark.runs.checks import _holds
 from sketchmark.tasks import TaskOptions
+from tests.benchmarks.mmsi.published import five_files, row, scene, write
 from tests.golden.recording import Recorder
-from tests.mmsi.published import five_files, row, scene, write
 
 FIVE = ["mmsi_attribute_appr", "mmsi_attribute_meas", "mmsi_motion_obj", "mmsi_motion_cam", "mmsi_msr"]
 

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
+from tests.benchmarks.questions.files import jsonl, picture
 from tests.core.test_cli import sketchmark
-from tests.questions.files import jsonl, picture
 
 RUN = ("run", "--model", "player/random", "--tasks")
-EXAMPLE = Path(__file__).parents[2] / "examples/questions/shapes.jsonl"
+EXAMPLE = Path(__file__).parents[3] / "examples/questions/shapes.jsonl"
 
 
 def test_the_example_is_in_order_and_plays(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from sketchmark.episode import protocol as combined_prompt
 from sketchmark.episode.model import Model, Options, Reply
 from sketchmark.episode.sample import Context
-from tests.mmsi.published import scene
+from tests.benchmarks.mmsi.published import scene
 
 
 class OnePrompt(Model):

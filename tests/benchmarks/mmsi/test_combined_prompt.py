@@ -10,8 +10,8 @@ import sketchmark
 from sketchmark.episode.protocol import join, split
 from sketchmark.errors import CannotPlay
 from sketchmark.folder.records import drawn_names
-from tests.mmsi.combined_prompt_model import OnePrompt
-from tests.mmsi.published import row, scene, write
+from tests.benchmarks.mmsi.combined_prompt_model import OnePrompt
+from tests.benchmarks.mmsi.published import row, scene, write
 
 
 def test_what_is_joined_is_split_again() -> None:

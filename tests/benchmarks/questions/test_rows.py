@@ -13,7 +13,7 @@ import pytest
 
 from sketchmark.episode.sample import Sample
 from sketchmark.errors import BadInput
-from tests.questions.files import jsonl, picture, samples
+from tests.benchmarks.questions.files import jsonl, picture, samples
 
 
 def one(folder: Path, row: dict[str, Any] | str, data: Path | None = None, **arguments: str) -> Sample:
@@ -121,27 +121,21 @@ BROKEN: list[tuple[dict[str, Any] | str, str]] = [
     ({"question": "a?", "option_1": "x", "option_2": "y", "answer": "x"}, "put them into one column `options`"),
     ({"id": "a" * 201, "question": "a?", "answer": "x"}, "id has 201 characters"),
     ({"id": True, "question": "a?", "answer": "x"}, "id is no text, but true or false"),
-    ({"question": "a?", "answer": "x", "image": "none.png"}, "there is no picture 'none.png' in"),
-    ({"question": "a?", "answer": "x", "image": "q.jsonl"}, "not a picture"),
-    ({"question": "a?", "answer": "x", "image": "torn.png"}, "broken png picture"),
-    ({"question": "a?", "answer": "x", "image": 7}, "neither a path nor bytes"),
-    (
-        {"question": "a?", "answer": "x", "image": "https://example.org/a.png"},
-        "is an address, and nothing",
-    ),
-    (
-        {"question": "a?", "answer": "x", "image": "data:image/png;base64,AAAA"},
-        "is an address, and nothing",
-    ),
-    ({"question": "a?", "answer": "x", "image": "file:///etc/passwd"}, "leads out of"),
-    ({"question": "a?", "answer": "x", "image": "/etc/passwd"}, "leads out of"),
-    ({"question": "a?", "answer": "x", "image": "../out.png"}, "leads out of"),
-    ({"question": "a?", "answer": "x", "image": "link.png"}, "leads out of"),
-    ({"question": "a?", "answer": "x", "image": "pipe.png"}, "there is no picture 'pipe.png'"),
-    ({"question": "a?", "answer": "x", "image": "a\0b.png"}, "there cannot be a picture"),
-    ({"question": "a?", "answer": "x", "image": "a" * 300}, "there cannot be a picture"),
-    ({"question": "a?", "answer": "x", "image": "wide.png"}, "over the limit"),
     ({"question": "a?", "answer": "x", "images": ["in.png"] * 101}, "at most 100"),
+]
+BAD_IMAGES: dict[str, list[object]] = {
+    "there is no picture 'none.png' in": ["none.png"],
+    "not a picture": ["q.jsonl"],
+    "broken png picture": ["torn.png"],
+    "neither a path nor bytes": [7],
+    "is an address, and nothing": ["https://example.org/a.png", "data:image/png;base64,AAAA"],
+    "leads out of": ["file:///etc/passwd", "/etc/passwd", "../out.png", "link.png"],
+    "there is no picture 'pipe.png'": ["pipe.png"],
+    "there cannot be a picture": ["a\0b.png", "a" * 300],
+    "over the limit": ["wide.png"],
+}
+BROKEN += [
+    ({"question": "a?", "answer": "x", "image": image}, said) for said in BAD_IMAGES for image in BAD_IMAGES[said]
 ]
 
 

@@ -74,44 +74,42 @@ def credited(options: list[str], response: str) -> str:
 CHAMBERS = ["A.Left atrium", "B.Right atrium", "C.Left ventricle", "D.Right ventricle"]
 
 
-@pytest.mark.parametrize(
-    ("response", "letter"),
-    [
-        ("B", "B"),
-        ("b", "B"),
-        ("B.", "B"),
-        ("B. Right atrium", "B"),
-        ("The answer is B.", "B"),
-        ("Answer: B", "B"),
-        ("**Answer:** B", "B"),
-        ("答案: B", "B"),
-        ("(B)", "B"),
-        ("B)", "B"),
-        ("**B**", "B"),
-        ("Answer: (B)", "B"),
-        ("\\boxed{B}", "B"),
-        ("<answer>B</answer>", "B"),
-        ("final answer is B", "B"),
-        ("Option B", "A"),
-        ("The answer is: B", "A"),
-        ("The final answer is: B", "A"),
-        ("\\boxed{\\text{B}}", "D"),
-        ("\\boxed B", "A"),
-        ("<think>A or B</think>B", "A"),
-        ("The correct option is B because the wall is thin", "A"),
-        ("<answer>A</answer> <answer>B</answer>", "A"),
-        ("B or C", "B"),
-        ("B\n\nBecause the wall is thin.", "B"),
-        ("The wall is thin.\n\nB. Right atrium", "B"),
-        ("right atrium", "B"),
-        ("A chest x-ray shows the right ventricle", "D"),
-        ("", "A"),
-        ("None", "A"),
-        ("I don't know", "D"),
-        ("C: Left ventricle", "C"),
-    ],
-)
-def test_choice_judge_credits_what_the_original_credits(response: str, letter: str) -> None:
+CREDITED = {
+    "A": (
+        *(
+            "Option B",
+            "The answer is: B",
+            "The final answer is: B",
+            "\\boxed B",
+            "<think>A or B</think>B",
+            "",
+            "None",
+        ),
+        *("The correct option is B because the wall is thin", "<answer>A</answer> <answer>B</answer>"),
+    ),
+    "B": (
+        *(
+            "B",
+            "b",
+            "B.",
+            "B. Right atrium",
+            "The answer is B.",
+            "Answer: B",
+            "**Answer:** B",
+            "答案: B",
+            "(B)",
+            "B)",
+        ),
+        *("**B**", "Answer: (B)", "\\boxed{B}", "<answer>B</answer>", "final answer is B", "B or C", "right atrium"),
+        *("B\n\nBecause the wall is thin.", "The wall is thin.\n\nB. Right atrium"),
+    ),
+    "C": ("C: Left ventricle",),
+    "D": ("\\boxed{\\text{B}}", "A chest x-ray shows the right ventricle", "I don't know"),
+}
+
+
+@pytest.mark.parametrize(("letter", "response"), [(key, reply) for key in CREDITED for reply in CREDITED[key]])
+def test_choice_judge_credits_what_the_original_credits(letter: str, response: str) -> None:
     assert credited(CHAMBERS, response) == letter
 
 
@@ -136,44 +134,30 @@ def test_choice_judge_with_options_lettered_by_the_data_set(response: str) -> No
 
 
 @pytest.mark.parametrize(
-    ("gold", "response", "right"),
+    ("gold", "right", "wrong"),
     [
-        ("yes", "Yes.", True),
-        ("no", "No", True),
-        ("no", "normal", True),
-        ("no", "There is nothing", True),
-        ("no", "I do not know", True),
-        ("yes", "The eyes are shown", True),
-        ("yes", "Yes, it is abnormal", False),
-        ("yes", "yes and no", False),
-        ("yes", "", False),
-        ("no", "\\boxed{No}", True),
-        ("mild", "mild", False),
-        ("no selection", "no selection", True),
-        ("yes", "是", False),
+        ("yes", ["Yes.", "The eyes are shown"], ["Yes, it is abnormal", "yes and no", "", "是"]),
+        ("no", ["No", "normal", "There is nothing", "I do not know", "\\boxed{No}"], []),
+        ("mild", [], ["mild"]),
+        ("no selection", ["no selection"], []),
     ],
 )
-def test_yes_no_judge_looks_for_substrings(gold: str, response: str, right: bool) -> None:
-    assert judge_yes_no(gold, response) is right
+def test_yes_no_judge_looks_for_substrings(gold: str, right: list[str], wrong: list[str]) -> None:
+    assert [reply for reply in right + wrong if judge_yes_no(gold, reply)] == right
 
 
 @pytest.mark.parametrize(
-    ("gold", "response", "right"),
+    ("gold", "right", "wrong"),
     [
-        ("CT", "ct.", True),
-        ("CT", " CT", False),
-        ("CT", "CT ", False),
-        ("CT", "Answer: CT", False),
-        ("CT", "It is CT", False),
-        ("Yes", "yes", True),
-        ("X-Ray", "x-ray", True),
-        ("是", "是", True),
-        ("是", "是。", False),
-        ("No", "No\n", True),
+        ("CT", ["ct."], [" CT", "CT ", "Answer: CT", "It is CT"]),
+        ("Yes", ["yes"], []),
+        ("X-Ray", ["x-ray"], []),
+        ("是", ["是"], ["是。"]),
+        ("No", ["No\n"], []),
     ],
 )
-def test_closed_judge_does_not_strip(gold: str, response: str, right: bool) -> None:
-    assert judge_closed(gold, response) is right
+def test_closed_judge_does_not_strip(gold: str, right: list[str], wrong: list[str]) -> None:
+    assert [reply for reply in right + wrong if judge_closed(gold, reply)] == right
 
 
 def test_the_run_loop_hands_on_the_box_else_the_tag_else_everything() -> None:
