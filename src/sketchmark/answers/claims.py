@@ -83,7 +83,7 @@ def named_otherwise(line: Line, group: Group) -> bool:
 
 
 def part_of_another(line: Line, group: Group) -> bool:
-    """Return whether a phrase in words has a word before it or another item with it: `a heart and a liver`."""
+    """Return whether a phrase has a word before it or another item with it: `a heart and a liver`."""
     if any(token.form not in ("words", "weak", "") for token in line.tokens[group.start : group.end]):
         return False
     before = _before(line, group)

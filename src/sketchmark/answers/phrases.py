@@ -130,7 +130,7 @@ class _Entry:
 
     @property
     def leaves_open(self) -> bool:
-        """Whether it announces an answer that only the next statement gives."""
+        """True if it announces an answer that only the next statement gives."""
         if self.announced is None:
             named = [text for text in self.texts if text[:1].isalnum()]
             fits = set(named) <= vocabulary.ANSWER | vocabulary.FILLER
@@ -242,7 +242,7 @@ def choice(sample: Sample, episode: Episode, grading: Grading) -> Scores:
     """Score a choice. Target: `options` in order or by letter, and the letter as `answer`."""
     options, letter = _target(sample, "options"), str(_target(sample, "answer"))
     if letter not in lettered(options):
-        raise BadInput(f"the answer of sample {sample.id} is {letter!r}, no letter of its options")
+        raise BadInput(f"the answer of sample {sample.id} is {letter!r}, not a letter of its options")
     return _scores(read_choice(episode.answer, options, _question(sample)), letter)
 
 
@@ -260,7 +260,7 @@ def number(sample: Sample, episode: Episode, grading: Grading) -> Scores:
     answer = _target(sample, "answer")
     expected = parse_number(str(answer))
     if expected is None:
-        raise BadInput(f"the answer of sample {sample.id} is {answer!r}, no number")
+        raise BadInput(f"the answer of sample {sample.id} is {answer!r}, not a number")
     read, tolerance = read_number(episode.answer), float(sample.target.get("tolerance", 0))
     near = read.value is not None and abs(read.value - expected) <= tolerance + _ROUNDING * abs(expected)
     return _scores(read, expected, near)

@@ -248,18 +248,18 @@ class Statement:
 
     @property
     def own(self) -> bool:
-        """Whether this is the model's own view: not a question, supposition, hearsay or instruction."""
+        """True if this is the model's own view: not a question, supposition, hearsay or instruction."""
         supposed = _SUPPOSED.search(_SEEN.sub(" ", self.text))
         return not (self.asked or supposed or _TOLD.search(self.text) or _ASKED_FOR.search(self.text))
 
     @property
     def planned(self) -> bool:
-        """Whether it announces a step rather than a finding."""
+        """True if it announces a step rather than a finding."""
         return _PLANNED.search(self.text) is not None
 
     @property
     def stated(self) -> bool:
-        """Whether it is a finding of the model itself."""
+        """True if it is a finding of the model itself."""
         return self.own and not self.planned and not _REFUSED.search(self.text)
 
     @property

@@ -270,7 +270,7 @@ _READER = Reader("YN", _YesNo(), opening=True)
 def read_yes_no(response: Any, question: str = "") -> Parsed[bool]:
     """Parse yes as True and no as False; None if the reply is neither or both.
 
-    With the question, a reply may also say what is there: "There is no pneumothorax."
+    With the question, a finding also counts: "There is no pneumothorax."
     """
     heard = said(response)
     verdict = _READER.read(heard)

@@ -44,7 +44,7 @@ def table(right: int, total: int) -> Table:
 
 
 Scoring = Literal["strict", "code-upstream", "code-fork", "paper"]
-"""`strict` is ours; the `code-` scorings are the published programs'; `paper` has closed by rule, open by judge."""
+"""`strict` is ours, the `code-` scorings are published programs. `paper`: closed answers by rule, open by judge."""
 
 
 @dataclass(frozen=True)

@@ -65,7 +65,7 @@ def test_all_broken_rows_are_named_and_run_refuses_in_the_same_words(tmp_path: P
     told = json.loads(sketchmark("check", "q.jsonl", "--json", cwd=tmp_path).stdout)
     assert (told["rows"], told["broken_rows"], told["unused"]) == (5, 4, ["notes"])
     assert [one["row"] for one in told["broken"]] == [2, 3, 4, 5]
-    assert told["broken"][3]["problem"] == "the id 'a' is row 1's already (give each row its own)"
+    assert told["broken"][3]["problem"] == "the id 'a' is already used by row 1 (give each row a unique id)"
 
 
 def test_many_broken_rows_are_counted(tmp_path: Path) -> None:

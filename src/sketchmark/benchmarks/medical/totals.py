@@ -1,4 +1,4 @@
-"""Totals of the medical datasets, under the keys of their own reports (docs/benchmarks/medical.md, "Totals").
+"""Totals of the medical datasets, under their published keys (docs/benchmarks/medical.md, "Totals").
 
 `strict` has one verdict per sample and one denominator per table. Comments mark the accidents of the `code-`
 scorings.

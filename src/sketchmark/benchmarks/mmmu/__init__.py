@@ -237,7 +237,7 @@ def mmmu_pro(
             order = pro_image_order(question, target["options"]) or sorted(found)
             missing = [number for number in order if number not in found]
             if missing:
-                raise BadInput(f"no image_{missing[0]}, which the text asks for")
+                raise BadInput(f"no image_{missing[0]}, which the text refers to")
             images = [found[number] for number in order]
         return Sample(
             id=text(row, "id"),

@@ -1,8 +1,8 @@
 """MMSI-Bench (https://arxiv.org/abs/2505.23764): spatial questions about several images at once.
 
-Every image of a row is an input, in order. The annotator's `thought` is never read. Of the published parsers of the
-answer letter (docs/benchmarks/mmsi.md, "The published readings"), `official` is the benchmark's own: A to D in
-capitals. `lenient` is its later one: A to F in either case, which parses "e.g." as E. Neither guesses.
+Every image of a row is an input, in order. The annotator's `thought` is never read. There are two published
+parsers of the answer letter (docs/benchmarks/mmsi.md, "The published readings"). `official` is the benchmark's own: A
+to D in capitals. `lenient` is its later one: A to F in either case, which parses "e.g." as E. Neither guesses.
 """
 
 from __future__ import annotations

@@ -41,7 +41,7 @@ def listed(value: Any, column: str) -> list[Any]:
         try:
             found = json.loads(value)
         except (ValueError, RecursionError) as error:
-            raise BadInput(f"{column} begins with [ and is no JSON list", 'write ["a", "b"], or a | b') from error
+            raise BadInput(f"{column} begins with [ but is not a JSON list", 'write ["a", "b"], or a | b') from error
         return list(found)
     if BETWEEN in value:
         return [part.strip() for part in value.split(BETWEEN)]
@@ -53,7 +53,7 @@ def listed(value: Any, column: str) -> list[Any]:
 def text(value: Any, column: str) -> str:
     """Return a cell as text; numbers count as text."""
     if isinstance(value, bool) or not isinstance(value, (str, int, float)):
-        raise BadInput(f"{column} is no text, but {_kind(value)}")
+        raise BadInput(f"{column} is {_kind(value)}, not text")
     found = str(value).strip()
     if len(found) > LONGEST_TEXT:
         raise BadInput(f"{column} has {len(found)} characters", f"at most {LONGEST_TEXT}")
@@ -143,7 +143,7 @@ def _refuse_near_misses(named: Mapping[str, str], unused: Iterable[str]) -> None
     for short, name in bare.items():
         like = [other for other in missing if not short.startswith(f"{other}_")]  # `answer_id` has another meaning
         if len(short) <= _LONGEST_NAME and (close := get_close_matches(short, like, n=1, cutoff=0.8)):
-            raise BadInput(f"there is no column {name!r} here", f"did you mean {missing[close[0]]}?")
+            raise BadInput(f"unknown column {name!r}", f"did you mean {missing[close[0]]}?")
 
 
 def _bare(name: str) -> str:
@@ -180,7 +180,7 @@ def task_name(path: Path) -> str:
 def rows(path: Path) -> Iterator[NumberedRow]:
     """Yield each row, or what is wrong with it, numbered from 1. The file is never held in memory."""
     if path.is_dir():
-        raise BadInput(f"{path} is a folder", f"a file of questions ends in {', '.join(SUFFIXES)}")
+        raise BadInput(f"{path} is a folder", f"a question file ends in {', '.join(SUFFIXES)}")
     if not path.is_file():
         raise BadInput(f"there is no file {path}", _nearest(path))
     suffix = path.suffix.lower()
@@ -195,7 +195,7 @@ def rows(path: Path) -> Iterator[NumberedRow]:
 def _nearest(path: Path) -> str:
     beside = {one.stem: one.name for one in path.parent.glob("*") if is_questions(one.name) and one.is_file()}
     close = [beside[stem] for stem in get_close_matches(path.stem, beside, n=3)]
-    return f"did you mean {' or '.join(close)}?" if close else f"a file of questions ends in {', '.join(SUFFIXES)}"
+    return f"did you mean {' or '.join(close)}?" if close else f"a question file ends in {', '.join(SUFFIXES)}"
 
 
 def _json_lines(path: Path) -> Iterator[NumberedRow]:
@@ -204,7 +204,7 @@ def _json_lines(path: Path) -> Iterator[NumberedRow]:
         while line := file.readline(_LONGEST_LINE + 1):
             number += 1
             if len(line) > _LONGEST_LINE:
-                raise BadInput(f"{path}: line {number} is longer than {_LONGEST_LINE} bytes", "one question a line")
+                raise BadInput(f"{path}: line {number} is longer than {_LONGEST_LINE} bytes", "one question per line")
             if line.strip():
                 yield number, _parsed(line)
 
@@ -213,7 +213,7 @@ def _parsed(line: bytes) -> tables.Row | BadInput:
     try:
         found = json.loads(line.decode("utf-8-sig"), object_pairs_hook=_once)
     except (ValueError, RecursionError) as error:
-        return BadInput(f"no valid JSON: {str(error)[:200]}", "a line is one object: {…}")
+        return BadInput(f"not valid JSON: {str(error)[:200]}", "a line is one object: {…}")
     if not isinstance(found, dict):
         return BadInput(f"a {type(found).__name__}, not an object", 'a line is one object: {"question": …}')
     return found
@@ -224,7 +224,7 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for key, value in pairs:
         if key in found:
-            raise ValueError(f"{key[:80]!r} is there twice")
+            raise ValueError(f"{key[:80]!r} appears twice")
         found[key] = value
     return found
 
@@ -252,5 +252,5 @@ def _is_empty(row: dict[Any, Any]) -> bool:
 def _whole(row: dict[Any, Any]) -> tables.Row | BadInput:
     """Refuse a row with more cells than columns."""
     if None in row:
-        return BadInput("more cells than there are columns", "a cell that holds the separator stands in quotes")
+        return BadInput("more cells than there are columns", "quote a cell that contains the separator")
     return row

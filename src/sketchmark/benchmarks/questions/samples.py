@@ -30,7 +30,7 @@ MOST_BYTES = 50_000_000
 """Most bytes of one image file."""
 
 _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]{1,20}:(?://|image/)")
-_SAVE_IT = "save it beside the file of questions, and write its path"
+_SAVE_IT = "save it next to the question file and write its path"
 
 
 Look = Callable[[Picture], object]
@@ -82,7 +82,7 @@ def _picture(value: Any, places: Sequence[Path]) -> Picture:
         return Picture.from_bytes(value)
     if isinstance(value, str) and value.strip():
         return Picture.from_file(_file(value.strip(), places))
-    raise BadInput("a picture that is neither a path nor bytes", "a path, seen from the file's folder")
+    raise BadInput("a picture that is neither a path nor bytes", "a path relative to the file's folder")
 
 
 def _file(name: str, places: Sequence[Path]) -> Path:
@@ -102,7 +102,7 @@ def _file(name: str, places: Sequence[Path]) -> Path:
             raise BadInput(f"there cannot be a picture {name[:200]!r}: {why}") from error
     where = " or ".join(map(str, places))
     raise kept or BadInput(
-        f"there is no picture {name[:200]!r} in {where}", "paths are seen from the file's folder, or from --data"
+        f"there is no picture {name[:200]!r} in {where}", "paths are relative to the file's folder or to --data"
     )
 
 
@@ -155,7 +155,7 @@ def truth_of(values: Mapping[str, Any], question: str, *, type: str = "", tolera
     `type` and `tolerance` are defaults for rows without them.
     """
     if "answer" not in values:
-        raise BadInput("no answer", "every question needs one; for `judged` it is what a right answer says")
+        raise BadInput("no answer", "every question needs one; for `judged` it is a reference answer")
     answer, options = values["answer"], _options(values.get("options"))
     lists = dict(options_of(question)) if options is None and isinstance(answer, str) else {}
     chooses = options is not None or _letter(answer) in lists or bool(_lettered(answer, lists))
@@ -175,7 +175,7 @@ def truth_of(values: Mapping[str, Any], question: str, *, type: str = "", tolera
         return Truth("yes_no", _yes(answer))
     accepted = [text(one, "answer") for one in _accepted(answer)]
     if not accepted or not all(map(plain, accepted)):
-        raise BadInput(f"the answer {str(answer)[:80]!r} has no words", "write what a right answer says")
+        raise BadInput(f"the answer {str(answer)[:80]!r} has no words", "write a right answer")
     return Truth(chosen, accepted if len(accepted) > 1 else accepted[0])
 
 
@@ -186,7 +186,7 @@ def _type(value: Any) -> Type | None:
     if found is None:
         raise BadInput(
             f"the type {str(value)[:80]!r} is not known",
-            f"{', '.join(TYPES)}; a grouping of your own goes into a column `category`",
+            f"{', '.join(TYPES)}; your own grouping goes into a column `category`",
         )
     return found
 
@@ -219,7 +219,7 @@ def _options(value: Any) -> list[str] | None:
     if not all(options):
         raise BadInput("an option is empty")
     if twice := [option for at, option in enumerate(options) if option in options[:at]]:
-        raise BadInput(f"the option {twice[0][:80]!r} is there twice")
+        raise BadInput(f"the option {twice[0][:80]!r} appears twice")
     return options
 
 
@@ -262,8 +262,8 @@ def _right_letter(answer: Any, options: list[str] | dict[str, str]) -> str:
         )
     if not found:
         raise BadInput(
-            f"the answer {said[:80]!r} is no letter of its {len(known)} options, nor the text of one",
-            "numbers of options are not read: from 0 or from 1?",
+            f"the answer {said[:80]!r} is neither a letter nor the text of its {len(known)} options",
+            "option numbers are not accepted: they could start at 0 or 1",
         )
     return found.pop()
 
@@ -271,13 +271,15 @@ def _right_letter(answer: Any, options: list[str] | dict[str, str]) -> str:
 def _number(answer: Any, tolerance: Any) -> Truth:
     value = None if isinstance(answer, (bool, list, dict)) else number(str(answer))
     if value is None:
-        raise BadInput(f"the answer {str(answer)[:80]!r} is no number")
+        raise BadInput(f"the answer {str(answer)[:80]!r} is not a number")
     said = str(tolerance).strip() if tolerance is not None else ""
     if not said:
         return Truth("number", str(answer))
     size = number(said)
     if size is None or size < 0 or not math.isfinite(size):
-        raise BadInput(f"the tolerance {said[:80]!r} is no number from 0 on", "0.5, or a share of the answer: 5%")
+        raise BadInput(
+            f"the tolerance {said[:80]!r} is not a number of at least 0", "0.5, or a percentage of the answer: 5%"
+        )
     return Truth("number", str(answer), tolerance=abs(value) * size / 100 if said.endswith("%") else size)
 
 
@@ -308,14 +310,14 @@ class QuestionFile:
     def located(cls, file: str, folder: Path, data: Path | None, type: str = "", tolerance: str = "") -> QuestionFile:
         """Locate `file` and its images in `folder` or in the folder --data."""
         if data is not None and not data.exists():
-            raise BadInput(f"--data {data} does not exist", "name the folder in which the pictures are")
+            raise BadInput(f"--data {data} does not exist", "name the folder with the images")
         places = (folder, *([data] if data is not None and data.is_dir() else []))
         home = next((place for place in places if (place / file).exists()), folder)
         try:
             inside(home, file, "")
         except BadInput as error:
-            told = f"the file of questions {home / file} leads out of its folder"
-            raise BadInput(told, "name the file itself: pictures are seen from where it lies") from error
+            told = f"the question file {home / file} leads out of its folder"
+            raise BadInput(told, "name the file itself: image paths are relative to its folder") from error
         return cls(home / file, places, type, tolerance)
 
     def sample(self, number: int, row: Row, instructions: Mapping[str, str], look: Look = header) -> Sample:

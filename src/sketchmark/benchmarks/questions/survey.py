@@ -62,7 +62,7 @@ class Survey:
         rest = self.broken_rows - _NAMED_IN_A_LINE
         named = "; ".join(map(str, self.broken[:_NAMED_IN_A_LINE])) + (f"; and {rest} more" if rest > 0 else "")
         told = f"{self.broken_rows} of {self.rows} rows are broken: {named}"
-        raise BadInput(f"{file.path}: {told}", f"sketchmark check {file.path} names them all; mend or remove them")
+        raise BadInput(f"{file.path}: {told}", f"sketchmark check {file.path} lists them all; fix or remove them")
 
 
 def survey(file: QuestionFile, rows: Iterable[NumberedRow]) -> Survey:
@@ -74,7 +74,9 @@ def survey(file: QuestionFile, rows: Iterable[NumberedRow]) -> Survey:
         try:
             sample = _checked(file, number, row, look)
             if sample.id in first:
-                raise BadInput(f"the id {sample.id!r} is row {first[sample.id]}'s already", "give each row its own")
+                raise BadInput(
+                    f"the id {sample.id!r} is already used by row {first[sample.id]}", "give each row a unique id"
+                )
         except SketchmarkError as error:
             found.broken_rows += 1
             if len(found.broken) < MOST_TOLD:
