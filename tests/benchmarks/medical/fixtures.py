@@ -1,4 +1,4 @@
-"""Small data sets in their published layouts, made on the spot."""
+"""Small datasets in their published layouts."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from PIL import Image
 
 
 def png(shade: int = 90, mode: str = "RGB", size: tuple[int, int] = (12, 10)) -> bytes:
-    """A picture of one shade: different shades are different pictures."""
+    """Return an image of one shade."""
     buffer = io.BytesIO()
     colour: Any = (shade,) * len(mode) if len(mode) > 1 else shade
     Image.new(mode, size, colour).save(buffer, "JPEG" if mode == "CMYK" else "PNG")
@@ -22,7 +22,7 @@ def png(shade: int = 90, mode: str = "RGB", size: tuple[int, int] = (12, 10)) ->
 
 
 def cell(data: bytes) -> dict[str, Any]:
-    """A picture as the hub's parquet files hold it."""
+    """Return an image as a cell of the hub's parquet files."""
     return {"bytes": data, "path": None}
 
 

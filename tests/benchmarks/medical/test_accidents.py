@@ -1,4 +1,4 @@
-"""Where the published programs' numbers hang on one rule each: minimal cases, worked out from their source."""
+"""Accidents of the published programs: minimal cases, derived from their source."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from sketchmark.benchmarks.medical.medevalkit import box_or_tag, judge_choice
+from sketchmark.benchmarks.medical.medevalkit import judge_choice
 from sketchmark.benchmarks.medical.scores import checked_scoring, grade
 from sketchmark.benchmarks.medical.totals import settle
 from sketchmark.benchmarks.mmmu.official import parse_choice_medevalkit
@@ -157,20 +157,6 @@ def test_a_box_that_was_cut_off_says_neither_yes_nor_no(gold: str, scoring: str)
         assert not grade(dataset, target, {}, "Let me see. \\boxed{yes", how).right
     structured = {"kind": "yes_no", "gold": gold, "first_gold": gold, "options": ["yes", "no"], "shown": []}
     assert not grade("radrestruct", structured, {"answer_type": "single_choice"}, "\\boxed{yes", how).right
-
-
-@pytest.mark.parametrize(
-    ("reply", "found"),
-    [
-        ("\\boxed{yes", "\\boxed{yes"),
-        ("\\boxed{yes <answer>no</answer>", "no"),
-        ("<answer>no</answer> \\boxed{Yes}", "Yes"),
-        ("\\boxed{None}", "\\boxed{None}"),
-        ("<answer></answer> B", "<answer></answer> B"),
-    ],
-)
-def test_the_run_loops_take_a_whole_box_else_the_tags_else_all(reply: str, found: str) -> None:
-    assert box_or_tag(reply) == found
 
 
 def test_the_tag_decides_before_a_box_that_is_only_spoken_of_in_radrestruct() -> None:

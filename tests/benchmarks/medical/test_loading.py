@@ -1,4 +1,4 @@
-"""Each data set loads from a small copy in its published layout, the awkward rows included."""
+"""Each dataset loads from a small copy in its published layout, awkward rows included."""
 
 from __future__ import annotations
 

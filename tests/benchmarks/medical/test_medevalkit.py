@@ -14,35 +14,22 @@ from sketchmark.benchmarks.medical.medevalkit import (
 )
 
 
-@pytest.mark.parametrize(
-    ("text", "content"),
-    [
-        ("x", "None"),
-        ("\\boxed{A}", "A"),
-        ("\\boxed{{A}}", "{A}"),
-        ("\\boxed{A", "None"),
-        ("\\boxed{}", ""),
-        ("\\boxed{ \\text{A} }", "\\text{A}"),
-        ("\\boxed{A}\\boxed{B}", "B"),
-    ],
-)
-def test_the_last_box_counts_and_a_missing_one_is_the_word_none(text: str, content: str) -> None:
-    assert boxed(text) == content
+def test_the_last_box_counts_and_a_missing_one_is_the_word_none() -> None:
+    boxes = (
+        "x",
+        "\\boxed{A}",
+        "\\boxed{{A}}",
+        "\\boxed{A",
+        "\\boxed{}",
+        "\\boxed{ \\text{A} }",
+        "\\boxed{A}\\boxed{B}",
+    )
+    assert [boxed(text) for text in boxes] == ["None", "A", "{A}", "None", "", "\\text{A}", "B"]
 
 
-@pytest.mark.parametrize(
-    ("text", "content"),
-    [
-        ("<judge> 0 </judge>", "0"),
-        ("0", "0"),
-        ("<judge>0", "<judge>0"),
-        ("<judge>0</judge><judge>1</judge>", "0 1"),
-        (None, ""),
-        ("", ""),
-    ],
-)
-def test_tags_are_joined_and_their_absence_gives_the_whole_text(text: str | None, content: str) -> None:
-    assert tagged(text, "judge") == content
+def test_tags_are_joined_and_their_absence_gives_the_whole_text() -> None:
+    tags = ("<judge> 0 </judge>", "0", "<judge>0", "<judge>0</judge><judge>1</judge>", None, "")
+    assert [tagged(text, "judge") for text in tags] == ["0", "0", "<judge>0", "0 1", "", ""]
 
 
 @pytest.mark.parametrize(
@@ -160,9 +147,20 @@ def test_closed_judge_does_not_strip(gold: str, right: list[str], wrong: list[st
     assert [reply for reply in right + wrong if judge_closed(gold, reply)] == right
 
 
-def test_the_run_loop_hands_on_the_box_else_the_tag_else_everything() -> None:
-    assert box_or_tag("so \\boxed{Yes}") == "Yes"
-    assert box_or_tag("<answer>Yes</answer>") == "Yes"
-    assert box_or_tag("Yes.") == "Yes."
-    assert box_or_tag(None) == ""
-    assert box_or_tag({"error": "x"}) == ""
+@pytest.mark.parametrize(
+    ("reply", "found"),
+    [
+        ("so \\boxed{Yes}", "Yes"),
+        ("<answer>Yes</answer>", "Yes"),
+        ("Yes.", "Yes."),
+        (None, ""),
+        ({"error": "x"}, ""),
+        ("\\boxed{yes", "\\boxed{yes"),
+        ("\\boxed{yes <answer>no</answer>", "no"),
+        ("<answer>no</answer> \\boxed{Yes}", "Yes"),
+        ("\\boxed{None}", "\\boxed{None}"),
+        ("<answer></answer> B", "<answer></answer> B"),
+    ],
+)
+def test_the_run_loops_take_a_whole_box_else_the_tags_else_all(reply: object, found: str) -> None:
+    assert box_or_tag(reply) == found

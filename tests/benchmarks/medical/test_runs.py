@@ -1,4 +1,4 @@
-"""Every set is played end to end, directly and with a drawing, by a scripted player, and scored in several ways."""
+"""Runs of every medical dataset and MMMU, direct and with a drawing, under several scorings."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner
+from click.testing import CliRunner, Result
 
 from sketchmark.api import run
 from sketchmark.catalog import Catalog
@@ -29,7 +29,7 @@ from tests.benchmarks.medical import fixtures
 
 
 class Scripted(Model):
-    """Says what it was told to, in turn, and draws one picture. It keeps what it was shown."""
+    """A model that replies in turn, draws one image, and keeps the contexts."""
 
     name = "scripted"
 
@@ -48,7 +48,7 @@ class Scripted(Model):
 
 
 class Judging(Model):
-    """A judge that finds everything correct (0 means so), or whatever it is told to say."""
+    """A judge with one reply; by default everything is correct (0)."""
 
     def __init__(self, reply: str = "<think>.</think><judge>0</judge>") -> None:
         super().__init__("judge")
@@ -79,6 +79,11 @@ SETS: list[tuple[str, Prepare, int, int]] = [
 
 def play(model: Model, task: str, data: Path, out: Path, *, mode: str = "direct", **request: Any) -> RunFolder:
     return run(model, task, mode=mode, data=data, output_path=out, concurrency=1, **request).folder
+
+
+def random_run(folder: Path, tasks: str, data: Path, *more: str) -> Result:
+    asked = ["run", "--model", "player/random", "--tasks", tasks, "--data", str(data), "--no-cache", *more]
+    return CliRunner().invoke(cli, [*asked, "--output_path", str(folder / "run")])
 
 
 def score_as(folder: RunFolder, scorings: list[str], judge: Model | None = None) -> dict[str, CellResult]:
@@ -169,9 +174,7 @@ def test_score_prints_the_scorings_of_a_run_side_by_side(tmp_path: Path) -> None
 
 
 def test_a_row_that_cannot_be_used_is_named_at_the_end_of_the_run(tmp_path: Path) -> None:
-    data = fixtures.vqa_rad(tmp_path / "d")
-    asked = ["run", "--model", "player/random", "--tasks", "vqa_rad", "--data", str(data), "--no-cache"]
-    done = CliRunner().invoke(cli, [*asked, "--output_path", str(tmp_path / "run")])
+    done = random_run(tmp_path, "vqa_rad", fixtures.vqa_rad(tmp_path / "d"))
     (line,) = [line for line in done.output.splitlines() if "broken_row 1, the first: vqa_rad-" in line]
     assert "row 3: " in line and "not a picture" in line
 
@@ -179,8 +182,7 @@ def test_a_row_that_cannot_be_used_is_named_at_the_end_of_the_run(tmp_path: Path
 def test_the_table_has_the_score_of_the_whole_set_and_the_headline_by_group(tmp_path: Path) -> None:
     fixtures.vqa_rad(tmp_path / "d")
     data = fixtures.reports(tmp_path / "d", "IU_XRAY")
-    asked = ["run", "--model", "player/random", "--tasks", "vqa_rad,iu_xray", "--data", str(data), "--no-cache"]
-    lines = CliRunner().invoke(cli, [*asked, "--output_path", str(tmp_path / "run")]).output.splitlines()
+    lines = random_run(tmp_path, "vqa_rad,iu_xray", data).output.splitlines()
     assert [line for line in lines if "cider" in line]
     grouped = lines[lines.index(next(line for line in lines if line.startswith("By group"))) :]
     assert [line.split()[-5] for line in grouped if "[" in line] == ["closed", "open"]
@@ -198,9 +200,7 @@ def test_the_table_has_the_score_of_the_whole_set_and_the_headline_by_group(tmp_
 def test_a_scoring_that_cannot_be_done_is_refused_before_the_first_call(
     task: str, prepare: Prepare, scoring: str, words: str, tmp_path: Path
 ) -> None:
-    asked = ["run", "--model", "player/random", "--tasks", task, "--scoring", scoring, "--no-cache"]
-    data = prepare(tmp_path / "data")
-    done = CliRunner().invoke(cli, [*asked, "--data", str(data), "--output_path", str(tmp_path / "run")])
+    done = random_run(tmp_path, task, prepare(tmp_path / "data"), "--scoring", scoring)
     assert words in str(done.exception) and not (tmp_path / "run").exists()
 
 
@@ -275,9 +275,7 @@ def test_withheld_answers_are_not_scored_and_the_submission_file_is_written(tmp_
 
 
 def test_the_run_says_where_the_submission_is_and_how_many_answers_are_withheld(tmp_path: Path) -> None:
-    data = fixtures.mmmu(tmp_path / "d")
-    asked = ["run", "--model", "player/random", "--tasks", "mmmu_test", "--task-args", "subjects=Math", "--no-cache"]
-    done = CliRunner().invoke(cli, [*asked, "--data", str(data), "--output_path", str(tmp_path / "run")])
+    done = random_run(tmp_path, "mmmu_test", fixtures.mmmu(tmp_path / "d"), "--task-args", "subjects=Math")
     assert f"submission: {tmp_path}/run/submission/mmmu_test.direct/answers.json" in done.output
     (line,) = [line for line in done.output.splitlines() if "withheld" in line]
     assert line.split()[1:3] == ["withheld", "1"]

@@ -27,15 +27,9 @@ def scored(*arguments: str) -> dict[str, Any]:
 
 
 def official_item(number: int, answer: str, response: object, **changes: Any) -> dict[str, Any]:
-    return {
-        "id": f"validation_Math_{number}",
-        "question_type": "multiple-choice",
-        "answer": answer,
-        "all_choices": ["A", "B"],
-        "index2ans": {"A": "left", "B": "right"},
-        "response": response,
-        **changes,
-    }
+    row = {"id": f"validation_Math_{number}", "question_type": "multiple-choice", "answer": answer}
+    choices = {"all_choices": ["A", "B"], "index2ans": {"A": "left", "B": "right"}}
+    return {**row, **choices, "response": response, **changes}
 
 
 def test_the_official_mmmu_folder_needs_no_data(tmp_path: Path) -> None:
@@ -76,13 +70,8 @@ def test_replies_by_id_are_matched_with_the_data_set(form: str, tmp_path: Path) 
     replies: dict[str, Any] = {"vqa_rad-000000": "Yes.", "vqa_rad-000002": "right lobe", "vqa_rad-000999": "yes"}
     listed = [{"id": name, "response": reply} for name, reply in replies.items()]
     path = tmp_path / f"replies.{'jsonl' if form == 'jsonl' else 'json'}"
-    path.write_text(
-        {
-            "list": json.dumps(listed),
-            "mapping": json.dumps(replies),
-            "jsonl": "\n".join(map(json.dumps, listed)) + "\n",
-        }[form]
-    )
+    lines = "\n".join(map(json.dumps, listed)) + "\n"
+    path.write_text({"list": json.dumps(listed), "mapping": json.dumps(replies), "jsonl": lines}[form])
     (cell,) = scored("--task", "VQA_RAD", "--predictions", str(path), "--data", str(data)).values()
     assert cell["n"] == 3, "an item without a reply stays in the denominator; a broken row does not count"
     assert cell["metrics"]["correct"]["mean"] == pytest.approx(2 / 3)
@@ -119,19 +108,6 @@ def test_several_scorings_stand_side_by_side(tmp_path: Path) -> None:
     assert overall.split()[-2:] == ["0.500", "0.500"]
 
 
-def test_a_file_without_a_reply_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "replies.jsonl").write_text("")
-    with pytest.raises(BadInput, match="replies holds no reply"):
-        score_files("mmmu", tmp_path / "replies.jsonl")
-
-
-def test_two_replies_for_one_sample_are_refused(tmp_path: Path) -> None:
-    path = tmp_path / "replies.json"
-    path.write_text(json.dumps([{"id": "a", "response": "yes"}, {"id": "a", "response": "no"}]))
-    with pytest.raises(BadInput, match="two replies for a"):
-        score_files("vqa_rad", path, data=tmp_path)
-
-
 def test_the_table_names_what_could_not_be_matched(tmp_path: Path) -> None:
     data = fixtures.vqa_rad(tmp_path / "data")
     path = tmp_path / "replies.json"
@@ -150,11 +126,11 @@ def test_the_table_names_what_could_not_be_matched(tmp_path: Path) -> None:
         ("x.json", "[1]", "not a list of objects"),
         ("x.json", '[{"id": "a"}]', "no `response`"),
         ("x.json", "[" * 100_000, "cannot be read as JSON"),
+        ("x.json", '[{"id": "a", "response": "yes"}, {"id": "a", "response": "no"}]', "two replies for a"),
+        ("replies.jsonl", "", "replies holds no reply"),
     ],
 )
-def test_files_that_are_no_replies_are_refused_in_one_line(
-    name: str, content: str, words: str, tmp_path: Path
-) -> None:
+def test_a_file_without_usable_replies_is_refused(name: str, content: str, words: str, tmp_path: Path) -> None:
     (tmp_path / name).write_text(content)
     with pytest.raises(BadInput, match=words):
         score_files("mmmu", tmp_path / name)

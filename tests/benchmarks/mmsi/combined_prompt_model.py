@@ -1,4 +1,4 @@
-"""A model that stages drawing and answering itself: one prompt in, picture and text out."""
+"""A model that draws and answers in one call: one prompt in, image and text out."""
 
 from __future__ import annotations
 

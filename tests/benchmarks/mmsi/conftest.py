@@ -1,4 +1,4 @@
-"""No test asks the hub for anything: a data set that is not here must be an error at once."""
+"""No test calls the hub: a missing dataset must be an error at once."""
 
 import os
 

@@ -1,4 +1,4 @@
-"""MMSI-Bench, played: all pictures in both stages, prompts from YAML, leaks and failed drawings said aloud."""
+"""Runs of MMSI-Bench: all images in both stages, prompts from YAML, leaks and failed drawings."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ FIVE = ["mmsi_attribute_appr", "mmsi_attribute_meas", "mmsi_motion_obj", "mmsi_m
 
 
 class Blunt(Model):
-    """Answers B and cannot draw a thing, though it tries."""
+    """A model that answers B and fails to draw."""
 
     def __init__(self) -> None:
         super().__init__("blunt")

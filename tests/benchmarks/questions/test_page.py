@@ -1,4 +1,4 @@
-"""The page on questions of your own, followed to the letter."""
+"""The page on your own questions works as printed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a row may say, and what is refused, in which words."""
+"""Rows of question files: accepted forms, and messages for refused ones."""
 
 from __future__ import annotations
 
