@@ -207,7 +207,7 @@ def test_the_fork_does_not_mix_up_pmc_vqa_whose_records_have_no_question(tmp_pat
 
 def test_the_fork_reuses_the_whole_last_record_of_omnimedvqa(tmp_path: Path) -> None:
     """The same question and letter with other options, of another kind: the second record stands for both, with its
-    own options and kind. Its reply alone, held against the first's options, would be wrong there."""
+    own options and kind. Only its reply, with the first one's options, would be wrong."""
     base = {"question": "What is seen?", "gt_answer": "Nodule", "option_B": "Nodule", "image_path": "Images/1.png"}
     rows = [
         {**base, "option_A": "Effusion", "question_type": "Lesion Grading", "modality_type": "CT"},

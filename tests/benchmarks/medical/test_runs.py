@@ -237,7 +237,7 @@ def test_radrestruct_is_scored_by_set_and_as_published_by_the_first_gold(tmp_pat
     cell = score_as(folder, ["strict", "code-upstream"])["radrestruct.direct"]
     assert cell.aggregate["total metrics"]["acc"] == 1.0
     published = cell.scorings["code-upstream"].aggregate
-    assert published["single_choice"]["right"] == 1, "a side is no yes or no"
+    assert published["single_choice"]["right"] == 1, "a side is neither yes nor no"
 
 
 def test_mmmu_published_scorings_draw_by_lot_with_the_official_seed(tmp_path: Path) -> None:

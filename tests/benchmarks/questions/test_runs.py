@@ -100,7 +100,7 @@ def test_a_changed_row_is_noticed_and_a_run_resumes(mine: Path, tmp_path: Path) 
     play(mine, Knowing(KNOWN), tmp_path / "out", limit=2)
     again = Knowing(KNOWN)
     assert play(mine, again, tmp_path / "out").results().tasks["my_questions.direct"].n == 4
-    assert len(again.said) == 2, "the first two were played before"
+    assert len(again.said) == 2, "the first two were finished before"
     jsonl(mine, {**ROWS[0], "answer": "left"}, *ROWS[1:])
     with pytest.raises(RunConflict, match=r"sample side .* the data changed"):
         play(mine, again, tmp_path / "out")
