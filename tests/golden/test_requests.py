@@ -15,9 +15,9 @@ import sketchmark
 from sketchmark.catalog import Catalog
 from sketchmark.models.code_drawing import ByCode, DrawsByCode
 from sketchmark.models.players import make
-from tests.golden.recording import Recorder, transcript
 from tests.benchmarks.mmsi import published as mmsi
 from tests.benchmarks.mmsi.combined_prompt_model import OnePrompt
+from tests.golden.recording import Recorder, transcript
 from tests.svg.players import Careless
 from tests.uni_mmmu import published as uni_mmmu
 from tests.uni_mmmu import published_rest as uni_mmmu_rest

@@ -13,9 +13,9 @@ from typing import Any
 
 from sketchmark.benchmarks.mmmu import SUBJECTS
 from sketchmark.benchmarks.voila import generated
-from tests.hub.loopback import Hub
 from tests.benchmarks.medical import fixtures
 from tests.benchmarks.mmsi import published as mmsi
+from tests.hub.loopback import Hub
 from tests.uni_mmmu import published as uni_mmmu
 from tests.unig2u import published as unig2u
 

@@ -16,10 +16,10 @@ import pyarrow as pa  # type: ignore[import-untyped]
 import pyarrow.parquet as pq  # type: ignore[import-untyped]
 import pytest
 
+from tests.benchmarks.medical import fixtures
 from tests.hub.conftest import Machine
 from tests.hub.loopback import Fault, Hub
 from tests.hub.test_every_id import means
-from tests.benchmarks.medical import fixtures
 
 RAD = "flaviagiammarino/vqa-rad"
 SHARDS = ("data/test-00000-of-00002.parquet", "data/test-00001-of-00002.parquet")

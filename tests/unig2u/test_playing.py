@@ -12,8 +12,8 @@ from sketchmark.catalog import Catalog
 from sketchmark.cli import root
 from sketchmark.errors import BadInput
 from sketchmark.tasks import TaskOptions
-from tests.episodes import Judge
 from tests.benchmarks.medical.fixtures import png, write_parquet
+from tests.episodes import Judge
 from tests.unig2u import published
 from tests.unig2u.players import Says, white
 
