@@ -51,7 +51,7 @@ def mmsi_letter(case: Case, scoring: str) -> object:
 
 @dataclass
 class Tally:
-    """How some replies were parsed."""
+    """Counts of parsed, wrong and unparsed replies."""
 
     replies: int = 0
     wrong: list[tuple[str, object]] = field(default_factory=list)

@@ -1,4 +1,4 @@
-"""What a sample offers to somebody who guesses."""
+"""The answers that guessing can choose from."""
 
 from __future__ import annotations
 

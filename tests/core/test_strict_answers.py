@@ -57,9 +57,9 @@ def test_the_question_tells_what_there_is_no_answers() -> None:
     ("scorer", "target", "message"),
     [
         ("choice", {"answer": "B"}, "sample x has no 'options' in its target .it has: answer"),
-        ("choice", {**WAYS, "answer": "E"}, "no letter of its options"),
+        ("choice", {**WAYS, "answer": "E"}, "not a letter of its options"),
         ("yes_no", {"answer": "perhaps"}, "neither yes nor no"),
-        ("number", {"answer": "many"}, "no number"),
+        ("number", {"answer": "many"}, "not a number"),
         ("phrase", {}, "no 'answer'"),
     ],
 )

@@ -15,12 +15,12 @@ import sketchmark
 from sketchmark.catalog import Catalog
 from sketchmark.models.code_drawing import ByCode, DrawsByCode
 from sketchmark.models.players import make
+from tests.benchmarks.mmsi import published as mmsi
+from tests.benchmarks.mmsi.combined_prompt_model import OnePrompt
 from tests.benchmarks.uni_mmmu import published as uni_mmmu
 from tests.benchmarks.uni_mmmu import published_rest as uni_mmmu_rest
 from tests.golden.recording import Recorder, transcript
 from tests.media.players import Careless
-from tests.mmsi import published as mmsi
-from tests.mmsi.combined_prompt_model import OnePrompt
 
 HERE = Path(__file__).parent
 

@@ -13,11 +13,11 @@ from typing import Any
 
 from sketchmark.benchmarks.mmmu import SUBJECTS
 from sketchmark.benchmarks.voila import generated
+from tests.benchmarks.medical import fixtures
+from tests.benchmarks.mmsi import published as mmsi
 from tests.benchmarks.uni_mmmu import published as uni_mmmu
 from tests.benchmarks.unig2u import published as unig2u
 from tests.hub.loopback import Hub
-from tests.medical import fixtures
-from tests.mmsi import published as mmsi
 
 
 def card(**configs: Sequence[tuple[str, str]]) -> dict[str, Any]:

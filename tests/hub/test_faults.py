@@ -20,10 +20,10 @@ import pytest
 from sketchmark.errors import BadInput
 from sketchmark.files.hub import Listing
 from sketchmark.files.tables import inside, rows
+from tests.benchmarks.medical import fixtures
 from tests.hub.conftest import Machine
 from tests.hub.loopback import Fault, Hub
 from tests.hub.test_every_id import means
-from tests.medical import fixtures
 
 RAD = "flaviagiammarino/vqa-rad"
 SHARDS = ("data/test-00000-of-00002.parquet", "data/test-00001-of-00002.parquet")

@@ -16,8 +16,8 @@ from sketchmark.episode.sample import Context
 from sketchmark.folder import RunFolder
 from sketchmark.report.card import card, digest
 from sketchmark.settings import Settings, command
+from tests.benchmarks.questions.files import jsonl
 from tests.core.test_cli import sketchmark as cli
-from tests.questions.files import jsonl
 
 
 def _command(text: str) -> list[str]:

@@ -14,7 +14,7 @@ from sketchmark.episode import Episode, Grading, Scores
 from sketchmark.episode.sample import Sample
 from sketchmark.folder.results_format import Baseline, CellResult, Results
 from sketchmark.results.aggregate import warned
-from tests.mmsi import published as mmsi
+from tests.benchmarks.mmsi import published as mmsi
 from tests.runs.making import Speaker, make_config, make_samples, planned, run
 
 EMPTY = {"metrics": {}, "failures": {}, "left_out": 0, "calls_left_out": 0, "usage": {}}

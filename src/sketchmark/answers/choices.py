@@ -1,11 +1,7 @@
-"""The strict reader of multiple-choice replies: which option a reply commits to, or none.
+"""The strict parser of multiple-choice replies, options listed in a question, and the options open to guessing.
 
-Unlike the published parsers it never guesses: no random letter, no most-similar text, no article taken for option A
-(docs/benchmarks/medical.md, "Silence is A", and docs/benchmarks/mmmu.md, "Answered at random").
-
-Options that stand in the text of a question, as MMSI-Bench has them.
-
-What a sample offers to somebody who guesses.
+Unlike the published parsers, the strict one never guesses: no random letter, no most similar text, no article parsed
+as option A (docs/benchmarks/medical.md, "Silence is A", and docs/benchmarks/mmmu.md, "Answered at random").
 """
 
 from __future__ import annotations
@@ -25,14 +21,14 @@ from sketchmark.errors import BadInput
 
 
 def lettered(options: Sequence[str] | Mapping[str, str]) -> dict[str, str]:
-    """Options by letter: given so, or in their order from A on. Words may be empty where they are not known."""
+    """Return the options by letter, as given or from A on. Unknown words may be empty."""
     if not 1 <= len(options) <= len(ascii_uppercase):
         raise BadInput(f"a multiple-choice item has {len(options)} options", "1 to 26 can be lettered")
     return dict(options) if isinstance(options, Mapping) else dict(zip(ascii_uppercase, options, strict=False))
 
 
 def read_choice(response: Any, options: Sequence[str] | Mapping[str, str], question: str = "") -> Parsed[str]:
-    """The letter of the option a reply commits to. The question matters where the options are yes and no."""
+    """Parse the letter of the option that a reply commits to. The question matters if the options are yes and no."""
     known = lettered(options)
     verdict = _reader(tuple(known.items())).read(said(response))
     if verdict.letters:
@@ -48,12 +44,12 @@ def read_choice(response: Any, options: Sequence[str] | Mapping[str, str], quest
 
 @lru_cache(maxsize=64)
 def _reader(known: tuple[tuple[str, str], ...]) -> Reader:
-    """Kept a while: a sample's reply, its other scorings and every guess at it are read with the same options."""
+    """Return a reader, cached: a sample's reply is parsed with the same options by several scorings and guesses."""
     return Reader("".join(letter for letter, _ in known), Words(dict(known)))
 
 
 def read_choices(response: Any, options: Sequence[str] | Mapping[str, str]) -> Parsed[frozenset[str]]:
-    """The letters of all options a reply commits to, for items with more than one right answer."""
+    """Parse the letters of all options that a reply commits to, for samples with several right answers."""
     known = lettered(options)
     verdict = Reader("".join(known), Words(known, common=frozenset()), several=True).read(said(response))
     return Parsed(verdict.letters, verdict.how) if verdict.letters else UNREAD
@@ -63,13 +59,13 @@ _MARK = re.compile(r"(?:^|(?<=[\s(,;:]))\(?([A-L])\s?[.):：]\s*", re.MULTILINE)
 
 
 def options_of(question: str) -> list[tuple[str, str]]:
-    """`Options: A: left, B: right` (MMSI-Bench), `A. left` a line, or `(A) left`, as (letter, text).
+    """Find the options in a question, as (letter, text): `Options: A: left, B: right`, `A. left` or `(A) left`.
 
-    An option runs to the next letter in order, so that commas inside it stay. Of several such lists the longest
-    counts, and of equal ones the last: a "point A:" in the question is no option.
+    An option runs to the next letter in order, so it may contain commas. The longest such list counts, and the last
+    one of equal length: a "point A:" in the question is not an option.
     """
     chain: _Chain | None = None
-    behind: dict[str, _Chain] = {}  # for each letter, the list that begins at its nearest mark
+    behind: dict[str, _Chain] = {}  # letter -> the list that begins at its nearest mark
     for mark in reversed(list(_MARK.finditer(question))):
         follower = behind.get(chr(ord(mark[1]) + 1))
         behind[mark[1]] = _Chain(mark, follower, 1 + (follower.length if follower else 0))
@@ -97,8 +93,11 @@ _LETTER = re.compile(r"[A-Z]")
 
 
 def offered(sample: Sample) -> Sequence[str]:
-    """The letters of its options, which stand in the target or in the question, or their words where the answer is
-    one of these; yes and no where that is all there is; nothing where the answer is open."""
+    """Return the answers that guessing can choose from; none for an open question.
+
+    These are yes and no, the options' words if the answer is one of them, or else the letters of the options in the
+    target or in the question.
+    """
     target = sample.target
     answer, options = target.get("answer", target.get("gold")), target.get("options")
     if target.get("kind") == "yes_no" or isinstance(answer, bool):

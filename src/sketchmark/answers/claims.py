@@ -1,10 +1,9 @@
-"""Whether the words beside a named phrase make it another one: `North Korea` is not `Korea`.
+"""Claims of a statement: the options it asserts as the answer, and how.
 
-What a statement claims: which options it asserts as the answer, and how.
-
-A claim is marked (a box, a tag), announced ("the answer is B", "I choose B"), concluded ("so B"), stated ("it is
-B"), called right ("B is correct"), or bare: the statement is nothing but an option. What is denied, hedged, supposed,
-asked or told of others is no claim.
+A claim is marked (a box, a tag), announced ("the answer is B", "I choose B"), concluded ("so B"), stated ("it is B"),
+called right ("B is correct"), or bare: the statement is only an option. Mentions that are denied, hedged, supposed,
+asked or quoted are not claims. Neither is a mention that the words next to it make another phrase: `North Korea` is
+not `Korea`.
 """
 
 from __future__ import annotations
@@ -12,105 +11,79 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from sketchmark.answers import statements as vocabulary
 from sketchmark.answers import statements as words
 from sketchmark.answers.lines import Group, Line, is_mark
 from sketchmark.answers.mentions import Token
 from sketchmark.answers.statements import Statement, word_set
 
 _ARTICLE = word_set("a an the")
-CLAUSE = (
-    vocabulary.VERB
-    | vocabulary.COPULA
-    | vocabulary.PRONOUN
-    | vocabulary.SUBORDINATE
-    | vocabulary.NEGATOR
-    | _ARTICLE
-    | word_set("of in with i we due caused here there where who when shown seen common such")
-)
-"""What has one of these words is a clause or an apposition, not one more item of a list."""
+_OF_A_CLAUSE = word_set("of in with i we due caused here there where who when shown seen common such")
+CLAUSE = words.VERB.union(words.COPULA, words.PRONOUN, words.SUBORDINATE, words.NEGATOR, _ARTICLE, _OF_A_CLAUSE)
+"""Words of a clause or an apposition. Text without them can be one more item of a list."""
 _QUALIFIER = word_set("right first second third fourth last very most single possible proper best final remaining")
-"""Fillers that, right before a phrase, belong to it: `the right lung`."""
-LEADS_TO = (
-    vocabulary.COPULA
-    | vocabulary.FILLER
-    | vocabulary.PRONOUN
-    | vocabulary.CONCLUDING
-    | word_set(
-        "of as called named termed with shows show depicts demonstrates indicates suggests represents illustrates see"
-        " have means to ein eine einen un une una uno um uma il lo los las les den dem"
-    )
-) - _QUALIFIER
-"""What may stand before a phrase that a statement comes to: `a case of gout`, but not `he fears gout`."""
-_STRUCTURE = (
-    vocabulary.AFTER_LETTER
-    | vocabulary.POINTING
-    | vocabulary.CHOOSE
-    | vocabulary.OPTION
-    | vocabulary.ANSWER
-    | vocabulary.NEGATOR
-    | vocabulary.HEDGE
+"""Fillers that belong to the phrase after them: `the right lung`."""
+_LEADING = word_set(
+    "of as called named termed with shows show depicts demonstrates indicates suggests represents illustrates see"
+    " have means to ein eine einen un une una uno um uma il lo los las les den dem"
 )
-"""Words that are no part of a phrase, before or after it."""
-_BEFORE = (
-    LEADS_TO
-    | _STRUCTURE
-    | word_set(
-        "into towards toward about at like both all either between suggest indicate depict display i we there color"
-        " colour number move go turn point"
-    )
-) - _QUALIFIER
-_AFTER = (
-    LEADS_TO
-    | vocabulary.FILLER
-    | _STRUCTURE
-    | word_set(
-        "at side colour color caused seen shown here there like compatible consistent between near visible am pm"
-    )
+LEADS_TO = words.COPULA.union(words.FILLER, words.PRONOUN, words.CONCLUDING, _LEADING) - _QUALIFIER
+"""Words before a phrase that a statement concludes with: `a case of gout`, but not `he fears gout`."""
+_STRUCTURE = words.AFTER_LETTER.union(
+    words.POINTING, words.CHOOSE, words.OPTION, words.ANSWER, words.NEGATOR, words.HEDGE
+)
+"""Words that are never part of a phrase."""
+_BEFORE = LEADS_TO.union(_STRUCTURE) - _QUALIFIER | word_set(
+    "into towards toward about at like both all either between suggest indicate depict display i we there color"
+    " colour number move go turn point"
+)
+_AFTER = LEADS_TO.union(words.FILLER, _STRUCTURE) | word_set(
+    "at side colour color caused seen shown here there like compatible consistent between near visible am pm"
 )
 _AND = word_set("and or & + /")
-_ENDS = vocabulary.BREAK | vocabulary.COPULA | vocabulary.SEPARATOR
+_ENDS = words.BREAK | words.COPULA | words.SEPARATOR
+_SENTENCE = 80
+"""Words after a claim that are searched for a second answer."""
 
 
 def is_wide(word: str) -> bool:
-    """Of a script without gaps, whose words cannot be told apart."""
+    """Return whether a word is of a script without spaces, whose words cannot be separated."""
     return word[:1] > "\u2e7f"
 
 
 def announced(line: Line) -> int | None:
-    """Where an announced answer begins: after `answer is`, `answer:` and their like."""
+    """Return where an announced answer begins: after `answer is`, `answer:` and the like."""
     texts = [token.text for token in line.tokens]
     for place, text in enumerate(texts):
         at = place + 1
-        while text in vocabulary.ANSWER and at < len(texts):
-            if texts[at] in vocabulary.COPULA | vocabulary.SEPARATOR:
+        while text in words.ANSWER and at < len(texts):
+            if texts[at] in words.COPULA | words.SEPARATOR:
                 return at + 1
-            if texts[at] not in vocabulary.FILLER | {")", '"', "'", ","}:
+            if texts[at] not in words.FILLER | {")", '"', "'", ","}:
                 break
             at += 1
     return None
 
 
 def is_bare(line: Line) -> bool:
-    """Up to four words and no clause: an answer and nothing else."""
+    """Return whether a statement is only an answer: up to four words and no clause."""
     named = [token.text for token in line.tokens if token.letters or token.text[:1].isalnum()]
-    return 0 < len(named) <= 4 and not (CLAUSE - _ARTICLE | vocabulary.ANSWER).intersection(named)
+    return 0 < len(named) <= 4 and not (CLAUSE - _ARTICLE | words.ANSWER).intersection(named)
 
 
 def is_answer(line: Line) -> bool:
-    """The statement announces an answer, or is nothing else."""
+    """Return whether a statement announces an answer, or is only an answer."""
     return announced(line) is not None or is_bare(line)
 
 
 def named_otherwise(line: Line, group: Group) -> bool:
-    """In an answer: it is another phrase. What may be a verb is no part of it: `moving forward`."""
+    """Return whether an answer names another phrase. A possible verb is not part of it: `moving forward`."""
     before = _before(line, group)
     verb = before.endswith(("s", "ed", "ing")) and before != "less"
     return not verb and part_of_another(line, group)
 
 
 def part_of_another(line: Line, group: Group) -> bool:
-    """A phrase in words, not by letter, with a word before it, or one more thing beside it: `a heart and a liver`."""
+    """Return whether a phrase has a word before it or another item with it: `a heart and a liver`."""
     if any(token.form not in ("words", "weak", "") for token in line.tokens[group.start : group.end]):
         return False
     before = _before(line, group)
@@ -126,13 +99,13 @@ def _before(line: Line, group: Group) -> str:
 
 
 def goes_on(line: Line, group: Group) -> bool:
-    """A word after it makes it another phrase: `heart failure`. `Pneumonia affecting the lung` tells more of it."""
+    """Return whether the next word makes it another phrase: `heart failure`, but not `pneumonia affecting …`."""
     after = line.text(group.end)
     return _names(after, _AFTER) and not after.endswith(("ly", "ing", "ed"))
 
 
 def _one_more(tokens: Sequence[Token]) -> bool:
-    """What follows, up to a break, is a thing of one or two words that is none of the options."""
+    """Return whether an item of one or two words follows that is not an option."""
     rest = []
     for token in tokens:
         if token.letters or token.text in _ENDS:
@@ -143,16 +116,12 @@ def _one_more(tokens: Sequence[Token]) -> bool:
 
 
 def _names(word: str, known: frozenset[str]) -> bool:
-    return word.isalpha() and not is_wide(word) and word not in known and not vocabulary.is_negator(word)
-
-
-_SENTENCE = 80
-"""How many words after a claim are searched for a second answer."""
+    return word.isalpha() and not is_wide(word) and word not in known and not words.is_negator(word)
 
 
 @dataclass(frozen=True)
 class Claim:
-    """The options asserted at once (more than one: undecided; none: an answer of another kind), and how."""
+    """The options asserted together (several: undecided; none: another kind of answer), and how."""
 
     letters: frozenset[str]
     how: str
@@ -161,10 +130,10 @@ class Claim:
 def claims_of(
     line: Line, statement: Statement, *, after_cue: bool, alone: bool, phrases: bool
 ) -> Iterator[Claim | None]:
-    """The claims of one statement; None for an answer that is announced, but denied or hedged.
+    """Yield the claims of one statement; None for an announced answer that is denied or hedged.
 
-    `after_cue`: the line before was `Answer:` or its like. `alone`: what else the statement names is no second
-    answer. `phrases`: the words beside what it names can make it another thing.
+    `after_cue`: the line before was `Answer:` or the like. `alone`: other mentions in the statement are not second
+    answers. `phrases`: the words next to a mention can make it another thing.
     """
     if not statement.own:
         return
@@ -198,7 +167,7 @@ def _how(line: Line, group: Group, after_cue: bool) -> str:
 
 
 def also(line: Line, group: Group) -> tuple[frozenset[str], int]:
-    """Other options that the same statement goes on to name as answers, too, and where the last of them ends."""
+    """Return further options that the statement names as answers, and where the last one ends."""
     found: frozenset[str] = frozenset()
     passed = group.end
     for place in range(group.end, min(len(line.tokens), group.end + _SENTENCE)):
@@ -216,7 +185,7 @@ def also(line: Line, group: Group) -> tuple[frozenset[str], int]:
 
 
 def labels_after(line: Line, group: Group) -> frozenset[str]:
-    """Options that the same statement goes on to list: `(A) thin (B) thick`."""
+    """Return options that the statement lists after a group: `(A) thin (B) thick`."""
     found: frozenset[str] = frozenset()
     for place in range(group.end, len(line.tokens) - 1):
         token = line.tokens[place]

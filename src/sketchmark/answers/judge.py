@@ -1,19 +1,17 @@
-"""Asking a judge: one question, one verdict, or none. Shared by every scorer that lets a model read or look.
+"""Judges: one question to a model, one verdict or none.
 
     verdict = await ask(grading.judge, [prompt, picture], Options(max_new_tokens=512), _read)
 
-A judge that cannot be reached, was not shown everything, or says nothing that can be read, has given no verdict:
-`JudgeFailed`, never a wrong answer. The row then counts as `judge_failed` and the next start asks again.
+A judge that fails, was not shown everything, or gives no verdict raises `JudgeFailed`; this is never a wrong answer.
+The row then counts as `judge_failed`, and the next invocation asks again.
 
-RA and AL: does the drawing follow what was asked for, and does the answer follow the drawing?
+RA (does the drawing follow the instructions?) and AL (does the answer follow the drawing?) are judged as in
+UniG2U-Bench (docs/published.md, "RA and AL"): a whole number from 1 to 5 for any stored episode with a drawing. The
+judge sees no ground truth. If a task also computes `drawing_right` and `answer_as_drawn` from the images (0..1),
+`ra_judge_wrong` and `al_judge_wrong` say whether the judge contradicts them.
 
-Judged, as UniG2U-Bench asks (docs/published.md, "RA and AL"): a whole number from 1 to 5 each, of any stored episode
-with a drawing. No truth is shown to the judge. Beside it stand `drawing_right` and `answer_as_drawn`, shares in 0..1
-that a task reads from the pictures itself; where both exist, `ra_judge_wrong` and `al_judge_wrong` tell whether the
-judge's words fit what can be read.
-
-The judge that BabyVision, PhyX and questions of your own share: does an answer mean the same as the truth? True
-or False, in one word.
+`verdict` parses the judge shared by BabyVision, PhyX and your own questions: does an answer mean the same as the
+ground truth?
 """
 
 from __future__ import annotations
@@ -38,24 +36,23 @@ from sketchmark.media import Picture
 T = TypeVar("T")
 
 _MOST_TRIES = 100
-"""Braces at which an object may begin. A reply of nothing but braces must not take hours."""
+"""Braces tried as the start of an object, so that a reply of braces does not take hours."""
 
 _LABELS = {"0": False, "1": True, "0.0": False, "1.0": True, "false": False, "true": True}
 
 
 @dataclass(frozen=True)
 class Judged(Generic[T]):
-    """What was read, and the words it was read from."""
+    """A verdict and the reply it was parsed from."""
 
     verdict: T
     reply: str
 
 
 async def ask(judge: Model, parts: Sequence[Content], options: Options, read: Callable[[str], T | None]) -> Judged[T]:
-    """One question. `read` gives the verdict in a reply, or None where there is none: such a reply leaves the cache,
-    so that asking again asks.
+    """Ask the judge one question. `read` parses the verdict; a reply without one leaves the cache, so a retry asks.
 
-    Raises JudgeFailed, and CallFailed as it is where no further question would fare better (a refused key).
+    Raises JudgeFailed, or CallFailed if further calls would fail the same way (a refused key).
     """
     context = of(*parts)
     try:
@@ -75,8 +72,7 @@ async def ask(judge: Model, parts: Sequence[Content], options: Options, read: Ca
 
 
 def first_json_object(text: str) -> dict[str, Any] | None:
-    """The first JSON object in a reply: outside its thinking, in a code block or between words. Braces that begin no
-    object (LaTeX, a quoted template) are passed over."""
+    """Return the first JSON object outside the reply's thinking. Other braces (LaTeX, a template) are skipped."""
     said = without_thinking(text)
     start = -1
     for _ in range(_MOST_TRIES):
@@ -92,29 +88,29 @@ def first_json_object(text: str) -> dict[str, Any] | None:
 
 
 def label(value: object) -> bool | None:
-    """A yes or no of a verdict: 0 or 1, true or false, also as a text. Anything else is none."""
+    """Parse a boolean of a verdict: 0 or 1, true or false, also as text. Anything else is None."""
     return _LABELS.get(str(value).strip().lower())
 
 
 Measure = Literal["ra", "al"]
 FIELDS: dict[Measure, str] = {"ra": "reasoning_visual_score", "al": "answer_visual_score"}
 READ: dict[Measure, str] = {"ra": "drawing_right", "al": "answer_as_drawn"}
-"""What a reader finds of the same, without a judge."""
+"""The same measures computed without a judge."""
 
 _OPTIONS = Options(max_new_tokens=3000)
 _TRIES = 3
 _PLACE = re.compile(r"\{(task|question|generation_prompt|answer)\}")
 GOOD, GOOD_FROM = 4, 0.8
 POOR, POOR_TO = 2, 0.5
-"""The scale's own words: 4 is "mostly (80-90%)", 2 is "barely (30-50%)"."""
+"""Bounds from the published scale: 4 is "mostly (80-90%)", 2 is "barely (30-50%)"."""
 
 
 async def judged(
     sample: Sample, episode: Episode, grading: Grading, *, task: str, read: Scorer | None = None
 ) -> Scores:
-    """`ra` and `al`; None where nothing was drawn, or (al) nothing answered. Without a judge, nothing.
+    """Score `ra` and `al`; None without a drawing or, for al, without an answer. Without a judge there are no scores.
 
-    Raises JudgeFailed where the judge gives no verdict in three tries.
+    Raises JudgeFailed if the judge gives no verdict in three tries.
     """
     if grading.judge is None:
         return Scores({})
@@ -144,7 +140,7 @@ async def _asked(judge: Model, measure: Measure, parts: list[Content]) -> Judged
 
 
 def question_parts(measure: Measure, task: str, episode: Episode) -> list[Content]:
-    """One message: the text, the original pictures, all drawings."""
+    """Build the message to the judge: the text, the original images, all drawings."""
     prompts = _prompts()
     fills = {
         "task": task,
@@ -161,14 +157,14 @@ def question_parts(measure: Measure, task: str, episode: Episode) -> list[Conten
 
 
 def _question(episode: Episode) -> str:
-    """What was asked for in words: the texts that were shown, and what came with the call for the last answer."""
+    """Return the question as text: the texts shown and the suffix of the last answering call."""
     shown = [part.text for turn in episode.turns if turn.act == "show" for part in turn.added if part.text]
     asked = [turn.suffix for turn in episode.turns if turn.act == "say" and turn.reply and turn.suffix]
     return "\n".join([*shown, *asked[-1:]])
 
 
 def _instructions(episode: Episode) -> str:
-    """What each drawing was to show: its prompt, and before it what the model said it would draw, if it said so."""
+    """Return the instructions of each drawing: the model's plan, if any, and the drawing prompt."""
     found, plan = [], ""
     for turn in episode.turns:
         if turn.act == "say" and turn.reply:
@@ -180,7 +176,7 @@ def _instructions(episode: Episode) -> str:
 
 
 def read_score(reply: str, field: str) -> float | None:
-    """The field of the JSON object, else the first number from 1 to 5 that stands where the score is due."""
+    """Parse the field of the JSON object, else the first number from 1 to 5 at the place of the score."""
     given = (first_json_object(reply) or {}).get(field)
     if isinstance(given, (int, float)) and not isinstance(given, bool):
         return float(given) if 1 <= given <= 5 else None
@@ -192,8 +188,7 @@ def read_score(reply: str, field: str) -> float | None:
 
 
 def _wrong(score: float | None, share: float | None) -> float | None:
-    """Whether the judge calls good what is not, or poor what is not; None where one of the two says nothing, and at
-    3, which claims little."""
+    """Return 1 if the judge contradicts the computed share; None if either is missing or the judge says 3."""
     if score is None or share is None or POOR < score < GOOD:
         return None
     return float(share < GOOD_FROM if score >= GOOD else share > POOR_TO)
@@ -205,7 +200,7 @@ def _prompts() -> Mapping[str, Any]:
 
 
 def _category(task: str, categories: Mapping[str, str]) -> str:
-    """By the longest beginning that fits; none for a task that nobody has filed: it gets no criteria."""
+    """Return the task's category by its longest known prefix; other tasks get no criteria."""
     name = task.lower().removeprefix("unig2u_")
     fitting = [start for start in categories if name.startswith(start)]
     return categories[max(fitting, key=len)] if fitting else ""
@@ -215,7 +210,7 @@ _WORD = re.compile(r"\b(true|false)\b", re.IGNORECASE)
 
 
 def filled(template: str, **values: str) -> str:
-    """`{name}` for each of the values, put in once: what a reply or a row holds is never read as a template."""
+    """Fill in `{name}` in one pass, so that braces in a reply or row are never filled in."""
     return re.sub(r"\{(\w+)\}", lambda found: values.get(found[1], found[0]), template)
 
 
@@ -224,6 +219,6 @@ def question_to_judge(template: str, question: str, truth: str, answer: str) -> 
 
 
 def verdict(reply: str) -> bool | None:
-    """Published: `true` anywhere is right and all else is wrong. Here both words or neither are no verdict."""
+    """Parse true or false; both or neither give no verdict. Published: `true` anywhere is right, all else wrong."""
     words = {word.lower() for word in _WORD.findall(without_thinking(reply))}
     return words == {"true"} if len(words) == 1 else None

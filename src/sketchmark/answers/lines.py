@@ -1,4 +1,4 @@
-"""The grammar of one statement: which options it names together, what reaches them, and what is said of them."""
+"""The grammar of one statement: options named together, the cues that reach them, and their predicates."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from sketchmark.answers.mentions import Token
 from sketchmark.answers.statements import word_set
 
 EITHER = frozenset("?!")
-"""Among the letters of a group that leaves it open: one or the other."""
+"""Added to the letters of a group that is undecided between options."""
 
 _REACH = 14
-"""How many words back a cue is looked for."""
+"""Words to look back for a cue."""
 _QUOTES = frozenset("\"'“”‘’([{)]}*_。<>【】「」『』《》")
 _LINKS = word_set(". , : - – — / & = | →")
 _JOINTS = word_set("or and / & , ; nor versus to +")
@@ -28,13 +28,13 @@ _YES, _NO = word_set("✓ ✔ ✅ ☑"), word_set("✗ ✘ ❌ ×")
 
 
 def is_mark(text: str) -> bool:
-    """Quotes, brackets, emoji: around words, never between them."""
+    """Return whether a token is a quote, bracket or emoji: around words, never between them."""
     return text in _QUOTES or (len(text) == 1 and category(text) == "So")
 
 
 @dataclass(frozen=True)
 class Group:
-    """Options named in one breath, `A, B or C`, from token `start` up to `end`."""
+    """Options named together, `A, B or C`, from token `start` up to `end`."""
 
     start: int
     end: int
@@ -43,7 +43,7 @@ class Group:
 
 
 class Line:
-    """The tokens of one statement. What reaches where is computed once, so that reading stays linear."""
+    """The tokens of one statement. The reach of cues is computed once, so parsing stays linear."""
 
     def __init__(self, tokens: Sequence[Token]) -> None:
         self.tokens = tokens
@@ -65,15 +65,15 @@ class Line:
         self.groups = list(self._groups())
 
     def text(self, place: int) -> str:
-        """The word there; past the end, a full stop."""
+        """Return the word at a place; past the end, a full stop."""
         return self.tokens[place].text if place < len(self.tokens) else "."
 
     def ends(self, place: int) -> bool:
-        """A clause ends there."""
+        """Return whether a clause ends at a place."""
         return self.text(place) in words.BREAK | words.SEPARATOR or is_mark(self.text(place))
 
     def _answers_no(self, place: int) -> bool:
-        """`No, it is B` answers a question; it denies nothing that follows."""
+        """Return whether "no" answers a question (`No, it is B`), so that it denies nothing after it."""
         return self.text(place) == "no" and self.text(place + 1) in words.BREAK | words.SEPARATOR
 
     def _groups(self) -> Iterator[Group]:
@@ -96,7 +96,7 @@ class Line:
             place = end
 
     def _due(self, place: int) -> bool:
-        """A weak word counts after a cue, where it is called right, or as the whole of its clause."""
+        """Return whether a weak word counts: after a cue, if called right, or as a whole clause."""
         role = self.role(place)
         if role == "announced" or self.verdict(place + 1) is True:
             return True
@@ -104,7 +104,7 @@ class Line:
         return ends and role in ("start", "concluded", "stated", "joined")
 
     def _joined(self, end: int, letters: frozenset[str]) -> int | None:
-        """The next token that names an option in the same breath: `B: its words`, `B or C`."""
+        """Return the next token that names an option together with these: `B: its words`, `B or C`."""
         joint = False
         for place in range(end, min(end + 6, len(self.tokens))):
             token = self.tokens[place]
@@ -137,13 +137,13 @@ class Line:
         return follows or self.hedged[group.start] > self.cut[group.start]
 
     def called_right(self, group: Group) -> bool:
-        """It is said to be right, or the only one of which something is said."""
+        """Return whether the option is called right, or is the only one with a predicate."""
         only = group.start > 0 and "only" in (self.text(group.start - 1), self.text(max(0, group.start - 2)))
         verdict = self.verdict(group.end)
         return verdict is True or (only and verdict is None and self.text(group.end) in words.VERB)
 
     def verdict(self, end: int) -> bool | None:
-        """What is said of the option that ends here: right, wrong, or nothing of the kind."""
+        """Return whether the option that ends here is called right (True), wrong (False) or neither (None)."""
         while is_mark(self.text(end)) and self.text(end) not in _YES | _NO:
             end += 1
         head, following = self.text(end), self.text(end + 1)
@@ -166,7 +166,7 @@ class Line:
         return self._predicate(end)
 
     def _label_verdict(self, place: int) -> bool | None:
-        """After `B:` only a verdict of a word or two counts: `B: incorrect`."""
+        """Parse the verdict after `B:`, where only one or two words count: `B: incorrect`."""
         while is_mark(self.text(place)) and self.text(place) not in _YES | _NO:
             place += 1
         said, following = self.text(place), self.text(place + 1)
@@ -202,7 +202,7 @@ class Line:
         return None
 
     def role(self, place: int) -> str:
-        """Why the option at `place` is named: announced, concluded, stated, start, joined (to another), or ""."""
+        """Classify a mention: announced, concluded, stated, start, joined (to another), or ""."""
         copula = separated = concluding = False
         at = place - 1
         while at >= 0 and place - at <= _REACH:
@@ -237,7 +237,7 @@ class Line:
         return "" if at >= 0 else "concluded" if concluding else "start"
 
     def _subject(self, end: int) -> str:
-        """`The option that describes the scene best is …`: what the sentence is about announces the answer."""
+        """Return "announced" if the subject announces the answer: `The option that describes the scene best is …`."""
         for at in range(end, max(-1, end - _REACH), -1):
             if self.text(at) in words.ANSWER | {"option", "choice", "one"}:
                 return "announced"

@@ -1,7 +1,6 @@
-"""How the words of an option may be spelt, and where they are only a part of others: `counter-clockwise` is another
-spelling of `counterclockwise`, and no `clockwise`.
+"""Mentions of options in a statement: by letter, by their own words, or in a marked slot.
 
-Where a statement names options: by letter, by their own words, or in a slot that was marked as the answer.
+Spelling matters: `counter-clockwise` is another spelling of `counterclockwise`, and it is not `clockwise`.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ from sketchmark.answers.reply import FIRST_SLOT, plain, unwrapped
 from sketchmark.answers.statements import AFTER_LETTER, ANSWER, BEFORE_LETTER, BREAK, OPTION, word_set
 
 SPACED = r"(?-i:[0-9A-Za-z_\u00aa-\u1fff])"
-"""What words are made of in the languages that put gaps between them."""
+"""Word characters of languages that separate words by spaces."""
 _PREFIX = "counter|contra|anti|non|semi|half|off|mid|sub|ex|multi|quasi|pseudo"
 _HYPHEN = "[-‐–]"
 _LETTER = r"[^\W\d_]"
@@ -44,22 +43,22 @@ _REACH = 32
 
 
 def without_article(words: str, others: list[str]) -> str:
-    """`a cat` is `the cat`; the A of `A is heavier`, or of `A sinks` beside `B sinks`, is none."""
+    """Remove an article: `a cat` is `the cat`. The A of `A is heavier`, or of `A sinks` next to `B sinks`, stays."""
     found = _ARTICLE.match(words)
     if found is None:
         return words
     rest = words[found.end() :]
-    beside = any(other.partition(" ")[2] == rest and not _ARTICLE.match(other) for other in others)
-    return words if beside or len(rest) == 1 or rest.split()[0] in AFTER_LETTER else rest
+    contrasted = any(other.partition(" ")[2] == rest and not _ARTICLE.match(other) for other in others)
+    return words if contrasted or len(rest) == 1 or rest.split()[0] in AFTER_LETTER else rest
 
 
 def squeezed(words: str) -> str:
-    """For comparing: without blanks and hyphens, `&` as and."""
+    """Remove blanks and hyphens for comparison, and write `&` as and."""
     return re.sub(rf"\s+|{_HYPHEN}", "", words).replace("&", "and")
 
 
 def pattern(words: str, bare: str) -> str:
-    """Of some words, with any article where they have one (`bare`: without it)."""
+    """Build the pattern of some words, with any article if they have one (`bare`: the words without it)."""
     parts = r"(?:\s+|[-‐–])?".join(map(_part, _GAP.split(bare.replace(" & ", " and "))))
     return parts if bare == words else rf"(?:(?:an?|the)\s+)?{parts}"
 
@@ -78,7 +77,7 @@ def _escaped(part: str) -> str:
 
 
 def part_of_a_word(text: str, start: int, end: int, words: str, named: Mapping[str, frozenset[str]]) -> bool:
-    """A hyphen, a prefix, a range or a sum makes another of it. `B-south` is south where that is option B."""
+    """Return whether a hyphen, prefix, range or sum changes the meaning. `B-south` is south if that is option B."""
     before = text[max(0, start - _REACH) : start]
     if _JOINED_AFTER.match(text, end):
         return True
@@ -93,12 +92,12 @@ def part_of_a_word(text: str, start: int, end: int, words: str, named: Mapping[s
 
 
 def _is_one(number: str | None, named: Mapping[str, frozenset[str]]) -> bool:
-    """It is an option, too: then two are named, which the reader notices."""
+    """Return whether the number is an option too: the reader then sees two options."""
     return number is not None and number.rstrip(".,") in named
 
 
 FIRST_WORDS = 0xE000
-"""The character that stands for an option's own words; those of weak words come `_WEAK` after it."""
+"""First character that stands for an option's own words; those of weak words are `_WEAK` later."""
 _WEAK = 0x100
 _TOKEN = re.compile(
     rf"(?P<slot>[{chr(FIRST_SLOT)}-{chr(0x10FFFF)}])|(?P<words>[{chr(FIRST_WORDS)}-{chr(0xF8FF)}])"
@@ -106,8 +105,8 @@ _TOKEN = re.compile(
     re.IGNORECASE,
 )
 _SHORTEST = 4
-"""Words shorter than this (`no`, `1`, `CT`), numbers, and words that the reader itself uses (`right`) are weak: they
-name an option only where an answer is due."""
+"""Words shorter than this (`no`, `1`, `CT`), numbers and the reader's own vocabulary (`right`) are weak: they name an
+option only where an answer is expected."""
 _COMMON = word_set(
     "right left wrong correct incorrect true false both none either neither answer same other all only"
     " maybe yes no not some many most first second"
@@ -116,7 +115,7 @@ _COMMON = word_set(
 
 @dataclass(frozen=True)
 class Token:
-    """One word or mark. With `letters` it names options; `form` tells how: letter, words, weak or slot."""
+    """One word or mark. With `letters` it names options; `form` is how: letter, words, weak or slot."""
 
     text: str
     letters: frozenset[str] = frozenset()
@@ -125,7 +124,7 @@ class Token:
 
 
 class Words:
-    """Finds the options' own words in a text and puts one character in their place."""
+    """Finder of the options' own words in a text; one character replaces them."""
 
     def __init__(self, options: Mapping[str, str], *, weak: bool = True, common: frozenset[str] = _COMMON) -> None:
         named: dict[str, set[str]] = {}
@@ -148,7 +147,7 @@ class Words:
         return re.compile(_any_of(sorted(self.order, key=len, reverse=True), self.bare), re.IGNORECASE)
 
     def marked(self, text: str) -> str:
-        """Most replies that are a letter name no option's words, and a pattern costs more than a reading."""
+        """Mark the options' words. The first check saves compiling a pattern for replies that contain none."""
         folded = squeezed(plain(text))
         return self._pattern.sub(self._mark, text) if any(bare in folded for bare in self.squeezed) else text
 
@@ -161,7 +160,7 @@ class Words:
         return chr(FIRST_WORDS + self.order.index(words) + (_WEAK if weak else 0))
 
     def _alike(self, said: str) -> str | None:
-        """The option that is spelt otherwise."""
+        """Return the option in another spelling."""
         return self.alike.get(squeezed(said)) or self.alike.get(squeezed(without_article(said, [])))
 
     def token(self, mark: str) -> Token:
@@ -180,9 +179,10 @@ def _is_weak(words: str) -> bool:
 
 
 def _any_of(words: Sequence[str], bare: Mapping[str, str]) -> str:
-    """Whole words only: `12` is not in `12.5`, `mass` not in `biomass`; Chinese has no gaps between words.
+    """Match whole words only: `12` is not in `12.5`, `mass` not in `biomass`. Chinese has no spaces between words.
 
-    The wide sets are most of what a pattern costs to make: neighbours alike share theirs."""
+    The edges are the most expensive part of the pattern, so neighbours with equal edges share them.
+    """
     return "|".join(
         f"{before}(?:{'|'.join(pattern(one, bare[one]) for one in alike)}){after}"
         for (before, after), alike in groupby(words, _edges)
@@ -190,14 +190,14 @@ def _any_of(words: Sequence[str], bare: Mapping[str, str]) -> str:
 
 
 def _edges(words: str) -> tuple[str, str]:
-    """What must not stand before and after."""
+    """Return what must not come before and after the words."""
     before = "" if ord(words[0]) > 0x2E7F else rf"(?<!{SPACED})(?<!\d[.,/:^])"
     after = "" if ord(words[-1]) > 0x2E7F else rf"(?!{SPACED})(?![.,/:^]\d)"
     return before, rf"{after}(?!\s\d{{3}}\b)" if words[-1].isdigit() else after
 
 
 def tokens(text: str, letters: str, words: Words, slots: Sequence[frozenset[str]]) -> list[Token]:
-    """The words of a statement, with what they name. A letter counts where it cannot be an article or a name."""
+    """Split a statement into tokens that name options. A letter counts if it cannot be an article or a name."""
     raw: list[Token] = []
     end = 0
     for found in _TOKEN.finditer(text):
@@ -252,7 +252,7 @@ def _at(raw: Sequence[Token], place: int) -> Token:
 
 
 def _inside_a_word(token: Token, before: Token, after: Token, beyond: Token) -> bool:
-    """Part of `I'm`, `D-dimer`, `d_A`, `x^C` or `e.g.`"""
+    """Return whether a letter is part of `I'm`, `D-dimer`, `d_A`, `x^C` or `e.g.`"""
     if token.glued and before.glued and before.text in ("'", "-", "_", "^"):
         return True
     if not (after.glued and beyond.glued):

@@ -1,4 +1,4 @@
-"""Numbers as answers: which number a reply commits to. Every number in a reply is an option, named by its value."""
+"""The strict parser of numeric replies. Every number in a reply is an option, named by its value."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from sketchmark.answers import statements as vocabulary
+from sketchmark.answers import statements as words
 from sketchmark.answers.lines import Group, Line
 from sketchmark.answers.mentions import FIRST_WORDS, Token, Words
 from sketchmark.answers.reader import NOTHING, UNDECIDED, Commitment, Entry, Reader
@@ -30,15 +30,15 @@ _SHIFTED_AFTER = re.compile(
     re.IGNORECASE,
 )
 _LIST_MARK = re.compile(r"^[ ]?(\d{1,2})[.)][ ]\S", re.MULTILINE)
-_LED_BY = vocabulary.word_set(
+_LED_BY = words.word_set(
     "equals equal get gets gives yields obtain about approximately roughly around nearly ≈ ~ were of count found"
 )
 _MOST = 6_000
-"""As many numbers as there are characters to stand for them."""
+"""Most numbers in one reply: as many as there are characters to stand for them."""
 
 
 def number(text: str) -> float | None:
-    """A finite number with its thousands separators, currency, percent sign or fraction bar; else None."""
+    """Parse a finite number with thousands separators, currency, percent sign or fraction bar; else None."""
     bare = text.strip().lstrip("$€£ ").rstrip("$€£%. ")
     found = _NUMBER.fullmatch(bare)
     return _value(found) if found else None
@@ -57,9 +57,10 @@ def _value(found: re.Match[str]) -> float | None:
 
 
 class _Numbers(Words):
-    """Marks the numbers of one reply, but those that are part of a calculation: only its result can be the answer.
+    """Finder of the numbers in one reply. Parts of a calculation do not count: only its result can be the answer.
 
-    `10 out of 20` is one or the other, and `10 or more` is no number."""
+    `10 out of 20` is one or the other, and `10 or more` is not a number.
+    """
 
     def __init__(self) -> None:
         super().__init__({})
@@ -94,7 +95,7 @@ class _Numbers(Words):
 
 class _NumberReader(Reader):
     def _whole(self, entries: Sequence[Entry]) -> Commitment:
-        """Without a claim: the number that the reply opens with, or the one that its last statement comes to."""
+        """Without a claim, take the number at the start of the reply or the result of its last statement."""
         if any(entry.listed for entry in entries):
             return UNDECIDED
         for entry in (*entries[-1:], *(entry for entry in entries[:1] if entry.line.tokens[0].letters)):
@@ -104,26 +105,26 @@ class _NumberReader(Reader):
 
 
 def _result(line: Line) -> Group | None:
-    """The last number of a statement, if it is what the statement comes to: `36 watts`, `the total is 36`."""
+    """Return the last number of a statement if it is the result: `36 watts`, `the total is 36`."""
     if not line.groups or line.denied(line.groups[-1]) or line.hedged_at(line.groups[-1]):
         return None
     group = line.groups[-1]
     if len({one.letters for one in line.groups}) > 1 and any(token.text == "or" for token in line.tokens):
         return None
     after = [token.text for token in line.tokens[group.end : group.end + 5]]
-    units = next((place for place, text in enumerate(after) if text in vocabulary.BREAK), len(after))
+    units = next((place for place, text in enumerate(after) if text in words.BREAK), len(after))
     if units > 3:
         return None
     place = group.start - 1
-    while place >= 0 and line.tokens[place].text in vocabulary.FILLER | vocabulary.CONCLUDING | {"(", "about", ","}:
+    while place >= 0 and line.tokens[place].text in words.FILLER | words.CONCLUDING | {"(", "about", ","}:
         place -= 1
     if place < 0:
         return group
-    led = line.tokens[place].text in vocabulary.COPULA | vocabulary.SEPARATOR | _LED_BY
+    led = line.tokens[place].text in words.COPULA | words.SEPARATOR | _LED_BY
     return group if led else None
 
 
 def read_number(response: Any) -> Parsed[float]:
-    """The number that a reply gives as its answer; None when it gives none, or more than one."""
+    """Parse the number that a reply answers with; None if it gives none or more than one."""
     verdict = _NumberReader("", _Numbers()).read(said(response))
     return Parsed(float(min(verdict.letters)), verdict.how) if verdict.letters else UNREAD

@@ -1,11 +1,7 @@
-"""Strict scores of open answers: what was answered, whether it equals the gold, and how far the words overlap.
+"""The strict parser of open answers, and the scorers that users' task files can name.
 
-Words as answers: whether a reply answers with a given phrase. To name it among others is not to answer with it.
-
-Ready-made scorers for anybody's task: the strict reader of final answers, named in a task file.
-
-The sample's target holds `answer` (and, for a choice, `options`); the score is `right`. What the reader is not sure
-of is unparsed: wrong, and counted.
+A reply that only mentions a phrase among others does not answer with it. A scorer reads `answer` (for a choice, also
+`options`) from the sample's target and gives the score `right`. An unparsed reply is wrong, and counted.
 """
 
 from __future__ import annotations
@@ -14,15 +10,17 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from sketchmark.answers import choices, numbers
 from sketchmark.answers import statements as vocabulary
-from sketchmark.answers import yes_no as yesno
+from sketchmark.answers.choices import lettered, read_choice
 from sketchmark.answers.claims import CLAUSE, LEADS_TO, announced, goes_on, is_bare, is_wide, part_of_another
 from sketchmark.answers.lines import Group, Line
 from sketchmark.answers.mentions import Words, tokens
+from sketchmark.answers.numbers import number as parse_number
+from sketchmark.answers.numbers import read_number
 from sketchmark.answers.reply import FIRST_SLOT, UNREAD, Parsed, plain, said
 from sketchmark.answers.statements import Statement, in_our_words, statements
 from sketchmark.answers.text_metrics import bleu, rouge, token_overlap, words
+from sketchmark.answers.yes_no import read_yes_no
 from sketchmark.episode import Episode, Grading, Scores
 from sketchmark.episode.sample import Sample
 from sketchmark.errors import BadInput
@@ -39,9 +37,9 @@ _LABEL = re.compile(
 
 
 def read_answer(response: Any) -> Parsed[str]:
-    """The answer in an open reply: what it marks or announces last, or all of it.
+    """Parse the answer in an open reply: what it marks or announces last, or all of it.
 
-    An announcement in mid-text counts only when it is on the last line: a sentence that goes on is the answer itself.
+    An announcement in mid-text counts only on the last line: a sentence that goes on is the answer itself.
     """
     heard = said(response)
     text = "".join(heard.slots[ord(sign) - FIRST_SLOT] if ord(sign) >= FIRST_SLOT else sign for sign in heard.text)
@@ -65,18 +63,18 @@ def _tail(text: str) -> str:
 
 
 def same_answer(gold: str, answer: str) -> bool:
-    """Equality but for case, spacing and punctuation around the answer: `Lung cancer` is `lung cancer.`"""
+    """Compare two answers without case, spacing and outer punctuation: `Lung cancer` is `lung cancer.`"""
     return plain(gold) == plain(answer)
 
 
 def closed_is_right(gold: str, response: Any) -> Parsed[bool]:
-    """Verdict on a word-or-phrase answer; the value is None for a reply without one."""
+    """Score a word or phrase as an answer; the value is None for a reply without an answer."""
     read = read_answer(response)
     return UNREAD if read.value is None else Parsed(same_answer(gold, read.value), read.how)
 
 
 def open_scores(gold: str, response: Any) -> dict[str, float]:
-    """Exact match, BLEU-1..4, ROUGE-1/2/L, precision, recall and F1, under their right names.
+    """Compute exact match, BLEU-1..4, ROUGE-1/2/L, precision, recall and F1, under their correct names.
 
     All are 0 for a reply without words. Words are compared without case and punctuation, Chinese by character.
     """
@@ -91,7 +89,7 @@ def open_scores(gold: str, response: Any) -> dict[str, float]:
 
 
 def _rouge_scores(wanted: Sequence[str], given: Sequence[str]) -> dict[str, float]:
-    """The library splits sentences at full stops; the dot of a measurement is none, so it becomes a comma."""
+    """Compute ROUGE. The library splits at full stops, so the dot of a measurement becomes a comma."""
     texts = [" ".join(tokens).replace(".", ",") for tokens in (wanted, given)]
     if not all(texts):
         return {"rouge1": 0.0, "rouge2": 0.0, "rougel": 0.0}
@@ -100,16 +98,17 @@ def _rouge_scores(wanted: Sequence[str], given: Sequence[str]) -> dict[str, floa
 
 
 _BETWEEN = vocabulary.word_set(", ; / or and & | + versus")
-_GOES_ON = (
-    vocabulary.BREAK
-    | _BETWEEN
-    | vocabulary.word_set("not of in with at on due caused from by here seen shown : - – — ) ] 。 ' \"")
+_GOES_ON = vocabulary.BREAK.union(
+    _BETWEEN, vocabulary.word_set("not of in with at on due caused from by here seen shown : - – — ) ] 。 ' \"")
 )
-"""What may follow a phrase that a statement comes to: `it is gout of the foot`, but not `gout looks alike`."""
+"""Words after a phrase that a statement concludes with: `it is gout of the foot`, but not `gout looks alike`."""
+
+
+_SUBJECTS = vocabulary.PRONOUN - {"which", "that"} | vocabulary.word_set("i we there he she they")
 
 
 class _Entry:
-    """One statement, and what it does with the phrase."""
+    """One statement and its use of the phrase."""
 
     def __init__(self, statement: Statement, line: Line) -> None:
         self.statement, self.line = statement, line
@@ -131,24 +130,23 @@ class _Entry:
 
     @property
     def leaves_open(self) -> bool:
-        """It announces an answer, but none follows, or a denial alone: the next statement has it."""
+        """True if it announces an answer that only the next statement gives."""
         if self.announced is None:
             named = [text for text in self.texts if text[:1].isalnum()]
-            return (
-                bool(named) and set(named) <= vocabulary.ANSWER | vocabulary.FILLER and named[-1] in vocabulary.ANSWER
-            )
+            fits = set(named) <= vocabulary.ANSWER | vocabulary.FILLER
+            return bool(named) and fits and named[-1] in vocabulary.ANSWER
         rest = [text for text in self.texts[self.announced :] if text[:1].isalnum()]
         return not rest or (vocabulary.is_negator(rest[0]) and not self.groups and "," not in self.texts)
 
     def gives(self) -> bool:
-        """The phrase is what the statement answers with: neither denied nor hedged, and no list of several."""
+        """Return whether the statement answers with the phrase: not denied, not hedged, not in a list."""
         begin = self.announced or 0
         meant = [group for group in self.groups if group.start >= begin]
         sure = [group for group in meant if not self._doubted(group)]
         return bool(sure) and len(sure) == len(meant) and not self._lists(begin)
 
     def _doubted(self, group: Group) -> bool:
-        """Denied, hedged, one of two, or only something to compare with."""
+        """Return whether the phrase is denied, hedged, one of two, or only a comparison."""
         before, after = self.texts[group.start - 1] if group.start else "", self.line.text(group.end)
         aside = group.start in self.asides and before != "("
         return (
@@ -174,19 +172,12 @@ class _Entry:
         return any(len(item) <= 4 and not CLAUSE.intersection(item) for item in others)
 
     def comes_to_it(self) -> bool:
-        """Without an announcement: the statement is the phrase, or ends with it."""
+        """Return whether a statement without an announcement is the phrase, or ends with it."""
         if not (self.statement.stated and self.groups and self.gives()):
             return False
         group = self.groups[-1]
         after, beyond = self.line.text(group.end), self.line.text(group.end + 1)
-        fronted = after == "," and beyond in vocabulary.PRONOUN - {"which", "that"} | {
-            "i",
-            "we",
-            "there",
-            "he",
-            "she",
-            "they",
-        }
+        fronted = after == "," and beyond in _SUBJECTS
         before = self.texts[group.start - 1] if group.start else ""
         return after in _GOES_ON and not fronted and (before in LEADS_TO or not before.isalnum() or is_wide(before))
 
@@ -210,8 +201,7 @@ class _Phrases:
             if not entry.statement.own:
                 continue
             if entry.slots:
-                said_so = self._marked(entry, slots)
-                given = Parsed(said_so, "marked")
+                given = Parsed(self._marked(entry, slots), "marked")
             elif due or entry.announced is not None:
                 due = entry.leaves_open
                 given = given if due else Parsed(entry.gives(), "announced")
@@ -222,71 +212,69 @@ class _Phrases:
         return Parsed(self._whole(entries), "reply") if plain(text) else UNREAD
 
     def _marked(self, entry: _Entry, slots: Sequence[bool]) -> bool:
-        """All that the statement marks is the phrase, and the statement does not deny it."""
+        """Return whether all marked answers of the statement are the phrase, and are not denied."""
         groups = [group for group in entry.line.groups if group.form == "slot"]
         places = [ord(sign) - FIRST_SLOT for sign in entry.statement.text if ord(sign) >= FIRST_SLOT]
         sure = not any(entry.line.denied(group) or entry.line.hedged_at(group) for group in groups)
         return sure and all(slots[place] for place in places)
 
     def _whole(self, entries: Sequence[_Entry]) -> bool:
-        """The first or the last statement comes to the phrase, and no other does the like with another."""
+        """Return whether the first or last statement gives the phrase, and no other gives another."""
         for entry in (*entries[:1], *entries[-1:]):
             if entry.comes_to_it():
-                others = [
-                    other for other in entries if other is not entry and not other.groups and other.statement.own
-                ]
+                others = (one for one in entries if one is not entry and not one.groups and one.statement.own)
                 return not any(other.bare and entry.bare for other in others)
         return False
 
 
 def answers_with(phrases: Sequence[str], response: Any) -> Parsed[bool]:
-    """True if one of the phrases is the answer, None for a reply that says nothing or takes it back."""
+    """Return True if one of the phrases is the answer, None for a reply that is empty or takes it back."""
     reader, heard = _Phrases(phrases), said(response)
     slots = [reader.read(content, ()).value is True for content in heard.slots]
     return reader.read(heard.text, slots)
 
 
 _ROUNDING = 1e-9
-"""Of a number: 0.3 is 0.1 + 0.2, and 10.5 within 0.5 of 10, whatever binary fractions make of them."""
+"""Relative error of binary fractions: 0.3 equals 0.1 + 0.2, and 10.5 is within 0.5 of 10."""
 
 
 def choice(sample: Sample, episode: Episode, grading: Grading) -> Scores:
-    """`options`: in their order, or by letter; `answer`: the letter."""
+    """Score a choice. Target: `options` in order or by letter, and the letter as `answer`."""
     options, letter = _target(sample, "options"), str(_target(sample, "answer"))
-    if letter not in choices.lettered(options):
-        raise BadInput(f"the answer of sample {sample.id} is {letter!r}, no letter of its options")
-    return _scores(choices.read_choice(episode.answer, options, _question(sample)), letter)
+    if letter not in lettered(options):
+        raise BadInput(f"the answer of sample {sample.id} is {letter!r}, not a letter of its options")
+    return _scores(read_choice(episode.answer, options, _question(sample)), letter)
 
 
 def yes_no(sample: Sample, episode: Episode, grading: Grading) -> Scores:
-    """`answer`: true or false, or a word for it. The field `question` tells what "There is no …" answers."""
+    """Score yes or no. Target: `answer`, a boolean or a word. "There is no …" needs the field `question`."""
     answer = _target(sample, "answer")
-    expected = answer if isinstance(answer, bool) else yesno.read_yes_no(str(answer)).value
+    expected = answer if isinstance(answer, bool) else read_yes_no(str(answer)).value
     if expected is None:
         raise BadInput(f"the answer of sample {sample.id} is {answer!r}, neither yes nor no")
-    return _scores(yesno.read_yes_no(episode.answer, _question(sample)), expected)
+    return _scores(read_yes_no(episode.answer, _question(sample)), expected)
 
 
 def number(sample: Sample, episode: Episode, grading: Grading) -> Scores:
-    """`answer`: a number, or the text of one; `tolerance`, if there is one: how far off is still right."""
+    """Score a number. Target: `answer`, a number or its text, and optionally `tolerance`."""
     answer = _target(sample, "answer")
-    expected = numbers.number(str(answer))
+    expected = parse_number(str(answer))
     if expected is None:
-        raise BadInput(f"the answer of sample {sample.id} is {answer!r}, no number")
-    read, tolerance = numbers.read_number(episode.answer), float(sample.target.get("tolerance", 0))
+        raise BadInput(f"the answer of sample {sample.id} is {answer!r}, not a number")
+    read, tolerance = read_number(episode.answer), float(sample.target.get("tolerance", 0))
     near = read.value is not None and abs(read.value - expected) <= tolerance + _ROUNDING * abs(expected)
     return _scores(read, expected, near)
 
 
 def phrase(sample: Sample, episode: Episode, grading: Grading) -> Scores:
-    """`answer`: a word or a phrase, or a list of ways to put it."""
+    """Score a word or a phrase. Target: `answer`, a text or a list of accepted texts."""
     answer = _target(sample, "answer")
     accepted = [str(one) for one in answer] if isinstance(answer, list) else [str(answer)]
     return _scores(answers_with(accepted, episode.answer), True)
 
 
 def _scores(read: Parsed[Any], expected: object, right: bool | None = None) -> Scores:
-    """`right`, where it takes more than equality."""
+    """Build the scores. `right` is given where equality is not enough."""
     notes = {"answer": read.value, "expected": expected, "read": read.how}
     right = read.value == expected if right is None else right
     return Scores({"right": float(right)}, notes, unparsed=read.value is None)

@@ -1,7 +1,7 @@
-"""The one strict reader of final answers: which of some options a reply commits to, or none.
+"""The strict parser of final answers: the options that a reply commits to, or none.
 
-It never guesses. Statements are read in order and the last claim decides; a claim of two options is none. Only a
-reply without any claim is looked at as a whole: it may be nothing but its answer, "B because the wall is thin".
+It never guesses. Statements are parsed in order and the last claim decides; a claim of two options is none. A reply
+without any claim is parsed as a whole: it may be only its answer, "B because the wall is thin".
 """
 
 from __future__ import annotations
@@ -11,20 +11,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from sketchmark.answers import statements as vocabulary
 from sketchmark.answers.claims import Claim, also, claims_of, is_answer, labels_after, named_otherwise
 from sketchmark.answers.lines import EITHER, Line
 from sketchmark.answers.mentions import Words, tokens
 from sketchmark.answers.reply import Said
-from sketchmark.answers.statements import Statement, in_our_words, statements
+from sketchmark.answers.statements import ANSWER, FILLER, Statement, in_our_words, statements, word_set
 
-_AFTER_LABEL = vocabulary.word_set(". , : ; - – — ) ! because since as due for given based ( 。")
+_AFTER_LABEL = word_set(". , : ; - – — ) ! because since as due for given based ( 。")
 _ADDS = re.compile(r"\b(?:also|as well|too)\b", re.IGNORECASE)
 
 
 @dataclass
 class Entry:
-    """One statement, its line, and, if it is or begins with an option, which and in what shape."""
+    """One statement, its line and, if it is or begins with an option, that option and its shape."""
 
     statement: Statement
     line: Line
@@ -36,7 +35,7 @@ class Entry:
 
 @dataclass(frozen=True)
 class Commitment:
-    """The options that a reply commits to, if any; `claimed` tells whether it tried."""
+    """The options that a reply commits to, if any. `claimed`: it gave an answer, even if none can be credited."""
 
     letters: frozenset[str]
     how: str
@@ -48,10 +47,10 @@ UNDECIDED = Commitment(frozenset(), "unparsed")
 
 
 class Reader:
-    """Reads replies for one set of options: their letters, and who finds their words.
+    """Parser of replies to one set of options, given as letters and a finder of their words.
 
     `opening`: a reply that begins with an option's words answers with it, whatever follows ("Yes it is"). Otherwise
-    a reply may also mention the words of one option alone. `several`: more than one option may be the answer.
+    a reply may also just mention the words of a single option. `several`: more than one option may be the answer.
     """
 
     def __init__(self, letters: str, words: Words, *, opening: bool = False, several: bool = False) -> None:
@@ -60,9 +59,7 @@ class Reader:
 
     def read(self, heard: Said) -> Commitment:
         if len(heard.text) == 1 and heard.text in self.letters and heard.text.casefold() not in self.words.named:
-            return Commitment(
-                frozenset(heard.text), "reply"
-            )  # most replies to most questions: there is nothing to weigh
+            return Commitment(frozenset(heard.text), "reply")  # a shortcut for the most common reply
         slots = [self._read(content, ()) for content in heard.slots]
         return self._read(heard.text, slots)
 
@@ -73,13 +70,8 @@ class Reader:
         for entry in entries:
             if entry.statement.takes_back:
                 made, blocked = [], blocked or bool(made) or bool(entries[0].shape)
-            for claim in claims_of(
-                entry.line,
-                entry.statement,
-                after_cue=entry.after_cue,
-                alone=not self.letters,
-                phrases=self.phrases,
-            ):
+            cue, alone = entry.after_cue, not self.letters
+            for claim in claims_of(entry.line, entry.statement, after_cue=cue, alone=alone, phrases=self.phrases):
                 if claim is None or not claim.letters:
                     blocked = True
                 elif not entry.listed or self.several or claim.how == "called":
@@ -106,9 +98,8 @@ class Reader:
 
     def _decided(self, made: Sequence[Claim]) -> Commitment:
         last = made[-1]
-        alike = [
-            claim.letters for claim in made if claim.how == last.how and last.how in ("called", "bare", "stated")
-        ]
+        joint = last.how in ("called", "bare", "stated")
+        alike = [claim.letters for claim in made if joint and claim.how == last.how]
         how = {"called": "concluded", "stated": "concluded", "bare": "reply"}.get(last.how, last.how)
         return self._checked(last.letters.union(*alike), how)
 
@@ -125,14 +116,13 @@ class Reader:
             group = first.line.groups[0]
             another = self.phrases and is_answer(first.line) and named_otherwise(first.line, group)
             if not (another or first.line.denied(group) or first.line.hedged_at(group)):
-                others = labels_after(first.line, group) | (
-                    also(first.line, group)[0] if group.form == "words" else frozenset()
-                )
+                others = labels_after(first.line, group)
+                others |= also(first.line, group)[0] if group.form == "words" else frozenset()
                 return self._checked(group.letters.union(others, *labels), "reply")
         return NOTHING if self.opening else self._mentioned(entries)
 
     def _mentioned(self, entries: Sequence[Entry]) -> Commitment:
-        """The one option whose own words stand in a statement, if no other is named."""
+        """Return the one option whose own words appear in a statement, if no other is named."""
         named: set[str] = set()
         stated = False
         for entry in entries:
@@ -149,7 +139,7 @@ class Reader:
 
 
 def _shape(line: Line, opening: bool) -> tuple[str, frozenset[str]]:
-    """Whether a statement is an option (`bare` letter, `own` letter and words, `words`) or begins with its label."""
+    """Classify a statement that is an option (`bare` letter, `own` letter and words, `words`) or has its `label`."""
     if not line.groups or line.role(line.groups[0].start) != "start" or line.groups[0].form == "slot":
         return "", frozenset()
     group = line.groups[0]
@@ -158,17 +148,14 @@ def _shape(line: Line, opening: bool) -> tuple[str, frozenset[str]]:
     if not rest:
         return ("words" if "letter" not in forms else "own" if len(forms) > 1 else "bare"), group.letters
     after = line.tokens[group.end].text
-    return (
-        ("label", group.letters)
-        if after in _AFTER_LABEL or (opening and group.form == "words")
-        else ("", frozenset())
-    )
+    labelled = after in _AFTER_LABEL or (opening and group.form == "words")
+    return ("label", group.letters) if labelled else ("", frozenset())
 
 
 def _opens(entry: Entry) -> bool:
-    """A heading or a line such as `Answer:` whose answer stands on the next line."""
+    """Return whether the answer is on the next line, after a heading or a line such as `Answer:`."""
     texts = [token.text for token in entry.line.tokens]
-    if entry.line.groups or len(texts) > 14 or not vocabulary.ANSWER & set(texts):
-        return entry.statement.heading and not entry.line.groups and bool(vocabulary.ANSWER & set(texts))
-    bare = all(text in vocabulary.ANSWER | vocabulary.FILLER | {":", "#", "*", "-"} for text in texts)
+    if entry.line.groups or len(texts) > 14 or not ANSWER & set(texts):
+        return entry.statement.heading and not entry.line.groups and bool(ANSWER & set(texts))
+    bare = all(text in ANSWER | FILLER | {":", "#", "*", "-"} for text in texts)
     return texts[-1] == ":" or bare or texts[-1] in ("is", "be")

@@ -1,11 +1,8 @@
-"""What a reply thinks aloud is no part of what it says: thinking marks and all between them are taken off.
+"""Clean-up of a reply before parsing: no thinking, bounded length, no wrapping.
 
-What a reply says, ready for reading: without its thinking, bounded in length, its wrapping taken off.
-
-Answers that a reply marks itself (`\\boxed{…}`, `<answer>…</answer>`, `{"answer": …}`) become slots: one character in
-the text each, so that the sentence around a marked answer can still deny it.
-
-Answers that a reply marks itself: the last `\\boxed{…}`, or the contents of a tag.
+Answers that a reply marks itself (`\\boxed{…}`, `<answer>…</answer>`, `{"answer": …}`) become slots. A slot is one
+character of the text, so the sentence around a marked answer can still deny it. `boxed` and `tagged` parse marked
+answers by the rules of published programs.
 """
 
 from __future__ import annotations
@@ -24,8 +21,11 @@ _MARK = re.compile(
 
 
 def without_thinking(text: str) -> str:
-    """The text outside the marks. Thinking that never ends runs to the end; what stands before a lone end was
-    thinking, too (some templates put the opening mark into the prompt)."""
+    """Return the text outside thinking marks.
+
+    Unclosed thinking runs to the end of the text. Text before an end mark without a start is thinking too: some
+    templates put the opening mark into the prompt.
+    """
     kept: list[str] = []
     start, thinking = 0, False
     for mark in _MARK.finditer(text):
@@ -46,7 +46,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Parsed(Generic[T]):
-    """What a reply was read as, and how. `value` is None when it could not be read: wrong, counted as unparsed."""
+    """The answer parsed from a reply, and how. `value` is None if the reply is unparsed: wrong, and counted so."""
 
     value: T | None
     how: str
@@ -55,10 +55,10 @@ class Parsed(Generic[T]):
 UNREAD: Parsed[Any] = Parsed(None, "unparsed")
 
 HEAD, TAIL = 2_000, 8_000
-"""How much of a long reply is read: an answer stands at its beginning or at its end."""
+"""Characters of a long reply that are parsed: the answer is at the beginning or at the end."""
 
 FIRST_SLOT = 0xF0000
-"""Slots are characters of a private plane, which is taken out of what was said."""
+"""Slots are characters of a private plane; the reply's own characters of that plane are removed."""
 
 _PRIVATE = re.compile("[\ue000-\uf8ff\U000f0000-\U0010ffff]")
 _GAP = re.compile(r"[^\S\n]{2,}|\n{3,}")
@@ -84,7 +84,7 @@ class Said:
 
 
 def said(response: Any) -> Said:
-    """A reply that is not text (null, an error object) says nothing."""
+    """Clean up a reply for parsing. A reply that is not text (null, an error object) becomes empty."""
     if not isinstance(response, str):
         return Said("", ())
     text = without_thinking(response)
@@ -95,8 +95,10 @@ def said(response: Any) -> Said:
 
 
 def unwrapped(text: str) -> Said:
-    """One pass from left to right: wrappers and their braces go, marked answers become slots. A mark that is never
-    closed holds the rest; one inside another is part of it."""
+    """Remove wrappers and their braces and turn marked answers into slots, in one pass.
+
+    An unclosed mark holds the rest of the text. A mark inside another is part of it.
+    """
     out: list[str] = []
     slots: list[str] = []
     braces: list[str] = []
@@ -152,17 +154,17 @@ def unwrapped(text: str) -> Said:
 
 
 def plain(text: str) -> str:
-    """A text for comparing: compatibility forms, lower case, single spaces, no punctuation around it."""
+    """Normalise a text for comparison: NFKC, lower case, single spaces, no punctuation around it."""
     folded = " ".join(unicodedata.normalize("NFKC", text).casefold().split())
     return folded.strip(" .,;:!?。，；：！？、*_`\"'“”‘’()[]{}")
 
 
 NO_BOX = "None"
-"""A missing or unbalanced box gives this word, as in the published programs, which then treat it as said."""
+"""Result for a missing or unbalanced box. The published programs treat this word as the reply."""
 
 
 def boxed(text: str) -> str:
-    """The brace-balanced content of the last box, stripped (mathruler's rule)."""
+    """Return the brace-balanced content of the last box, stripped (mathruler's rule)."""
     start = text.rfind("\\boxed{")
     if start < 0:
         return NO_BOX
@@ -176,10 +178,7 @@ def boxed(text: str) -> str:
 
 
 def tagged(text: str | None, tag: str) -> str:
-    """All contents of `<tag>…</tag>` joined by spaces; the whole text when there is no such pair, or nothing in it.
-
-    Two answers become one string, `A B`.
-    """
+    """Join all contents of `<tag>…</tag>` with spaces: two answers become `A B`. Without content, return the text."""
     if not text:
         return ""
     opening, closing = f"<{tag}>", f"</{tag}>"

@@ -1,13 +1,8 @@
-"""One language for the strict reader: idioms and the cue words of other languages are put into plain English words.
+"""The statements of a reply, and the vocabulary of the strict parser.
 
-Only what surrounds an answer is put so; the options' own words have been taken out before.
-
-A reply as a row of statements: where one ends, which words it has, and whether it is meant at all.
-
-A question, a supposition, an instruction or what others say is not a statement of the model's own; "wait, that is
-wrong" takes back what was stated before.
-
-The words that the strict reader knows, by what they do in a sentence. One language: see `languages` for others.
+Idioms and cue words of other languages are first put into English, so one vocabulary is enough. This applies only to
+the words around an answer: the options' own words are already marked. A question, a supposition, an instruction or
+hearsay is not the model's own statement. "Wait, that is wrong" takes back what was stated before.
 """
 
 from __future__ import annotations
@@ -16,6 +11,74 @@ import re
 import unicodedata
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+
+
+def word_set(words: str) -> frozenset[str]:
+    """Split a string of words into a set."""
+    return frozenset(words.split())
+
+
+ANSWER = word_set(
+    "answer solution response conclusion verdict selection pick guess bet vote prediction result decision"
+    " diagnosis statement"
+)
+OPTION = word_set("option options choice choices letter letters alternative alternatives one ones")
+CHOOSE = word_set(
+    "choose pick select say answer guess think believe vote conclude suspect prefer choosing selecting picking"
+    " answering"
+)
+COPULA = word_set("is are am be would should must will to has have 's being it's that's shall remains seems appears")
+PRONOUN = word_set("it this that which it's that's these")
+CONCLUDING = word_set("so thus hence therefore accordingly consequently ∴ ⇒ => → leaving leaves leave")
+POINTING = word_set("matches match means indicates suggests supports corresponds fits gives yields namely")
+FILLER = word_set(
+    "the a an most likely probably clearly indeed definitely obviously simply just actually then now really surely"
+    " certainly apparently correct right best final remaining only my proper possible single given labelled labeled"
+    " marked me very by with because ultimately finally overall still thus also our us la le el der die das"
+    " absolutely first second third fourth last"
+)
+SEPARATOR = word_set(": = - – — -> → => # > |")
+NEGATOR = word_set(
+    "not no never cannot neither nor without except excluding exclude excludes excluded eliminate eliminates"
+    " eliminated eliminating reject rejects rejected discard discarded dismiss dismissed unable fail fails failed"
+    " unlikely hardly unsure unclear uncertain than whether impossible none nobody doubt doubts doubtful"
+)
+HEDGE = word_set("could may might perhaps maybe possibly can potentially conceivably")
+WRONG = word_set(
+    "incorrect wrong false excluded exclude eliminated impossible unlikely invalid out mistaken misprint rejected"
+    " absent discarded implausible not cannot no ✗ ✘ ❌ × typo unsuitable"
+)
+RIGHT = word_set("correct right true best answer accurate appropriate only valid likely ✓ ✔ ✅ suitable closest")
+BREAK = word_set(
+    ", ; but because since although though while whereas however as so thus hence therefore then which leaving ("
+    " ) . ! ?"
+)
+"""Words that end the reach of a negation or a hedge."""
+SUBORDINATE = word_set(
+    "because since although though while whereas as not exclude but which even despite given compared than for"
+)
+"""Options after these words are reasons, not answers."""
+VERB = word_set(
+    "is are was were can could does do seems looks appears must has have would will should cannot fails lacks fits"
+    " matches works makes remains isn't aren't doesn't don't can't won't wouldn't shows needs requires represents"
+)
+_FOLLOWING = word_set(
+    "and or / & here based from in on therefore according by if when due rather instead nor too also alone option"
+    " choice answer it best correct the"
+)
+AFTER_LETTER = VERB.union(BREAK, SUBORDINATE, _FOLLOWING)
+_LEADING = word_set(
+    "or and / & either both between of like on from for if but than not versus take taking mark marks consider"
+    " makes make else"
+)
+_ANNOUNCING = COPULA.union(OPTION, CHOOSE, CONCLUDING, POINTING, ANSWER, PRONOUN)
+BEFORE_LETTER = _ANNOUNCING.union(FILLER, NEGATOR, HEDGE, BREAK, SEPARATOR, _LEADING) - {"a", "an"}
+"""A letter after any other word belongs to that word: vitamin D, panel B."""
+
+
+def is_negator(word: str) -> bool:
+    return word in NEGATOR or word.endswith("n't")
+
 
 _IDIOMS = {
     "answer": "ans",
@@ -37,14 +100,13 @@ _IDIOMS = {
     "namely": "i.e.",
     "figure": "fig. figs.",
 }
-"""What is meant: how it is put, `_` for a space."""
+"""English word or phrase -> its variants, with `_` for a space."""
 
 _SPACED = {
     "answer": "respuesta réponse antwort resposta risposta ответ جواب odpowiedź svar yanıt cevap उत्तर đáp_án"
     " câu_trả_lời الإجابة الجواب jawaban",
     "correct": "correcta correcto correcte richtige corretta correta corretto correto richtig certa cierto juste"
-    " bonne"
-    " правильный верный الصحيحة đúng सही benar",
+    " bonne правильный верный الصحيحة đúng सही benar",
     "final": "finale endgültige",
     "is": "es est ist lautet é è هي هو là है adalah",
     "option": "opción opção opzione вариант lựa_chọn",
@@ -104,7 +166,7 @@ _APOSTROPHE = str.maketrans({"’": "'", "‘": "'", "ʼ": "'"})
 
 
 def in_our_words(text: str) -> str:
-    """The text with what the tables know put into our words; all else stays."""
+    """Replace idioms and words of other languages by the English words of the tables."""
     text = text.translate(_APOSTROPHE)
     for pattern, ours in _WORDS:
         text = pattern.sub(lambda found, ours=ours: f" {ours[' '.join(found[0].casefold().split())]} ", text)  # type: ignore[misc]
@@ -126,19 +188,16 @@ _SUPPOSED = re.compile(
 )
 _SEEN = re.compile(
     r"\bif (?:we|you|one|i) (?:look|count|follow|compare|trace|examine|zoom|read|start|add|compute|calculate|use"
-    r"|apply"
-    r"|rotate|recall|see|observe|face|take a look|consider)\b",
+    r"|apply|rotate|recall|see|observe|face|take a look|consider)\b",
     re.I,
 )
 _TOLD = re.compile(
     r"\b(?:some|many|most|several|few) (?:people|students|users|models|readers|doctors|experts|might|may|would"
-    r"|say|argue"
-    r"|think|claim)\b"
+    r"|say|argue|think|claim)\b"
     r"|\b(?:others|people|students?|colleagues?|textbooks?|the user|annotators?|radiologists?|friends?|teachers?)\b"
     r"|\b(?:he|she|they|you|someone|somebody|everyone|anyone|one) (?:might|may|could|would|asked?|mentioned)\b"
     r"|(?<![\w'])(?!(?:i|we|i'd|i'll|would|will|can|must|should|to|do|so|therefore|also|just|not|me|us|still|only"
-    r"|then"
-    r"|and|thus|hence|now|clearly)\b)[\w']+ (?:also |often |usually )?"
+    r"|then|and|thus|hence|now|clearly)\b)[\w']+ (?:also |often |usually )?"
     r"(?:says?|said|thinks?|thought|claims?|claimed|believes?|argues?|answered|chose|picked|wrote)\b"
     r"|\b(?:tempting|mistake|misconception|distractor|at first|first impression|initial|initially|originally)\b"
     r"|\baccording to (?!(?:the|this) (?:\w+ )?"
@@ -148,8 +207,7 @@ _TOLD = re.compile(
 )
 _ASKED_FOR = re.compile(
     r"\bexamples?:|\b(?:please|format|template|the form|for example|such as|one of|reply with|respond with"
-    r"|answer with"
-    r"|end with|your answer|should look like|choose from|select from)\b",
+    r"|answer with|end with|your answer|should look like|choose from|select from)\b",
     re.I,
 )
 _TAKEN_BACK = re.compile(
@@ -170,15 +228,15 @@ _PLANNED = re.compile(
 )
 _REFUSED = re.compile(
     r"\b(?:i|we) (?:cannot|can't|could not|couldn't|am unable to|am not able to|do not|don't) (?:\w+ )?(?:tell"
-    r"|see|determine"
-    r"|say|know|view|help|answer|identify|discuss|decide)\b|\bunable to\b|\bno idea\b|\bnot possible to\b",
+    r"|see|determine|say|know|view|help|answer|identify|discuss|decide)\b"
+    r"|\bunable to\b|\bno idea\b|\bnot possible to\b",
     re.I,
 )
 
 
 @dataclass(frozen=True)
 class Statement:
-    """One statement. `apart`: an empty line stands before it; `heading`: it is a Markdown heading."""
+    """One statement. `apart`: an empty line is before it; `heading`: it is a Markdown heading."""
 
     text: str
     apart: bool
@@ -190,18 +248,18 @@ class Statement:
 
     @property
     def own(self) -> bool:
-        """The model states it as its own view: no question, no supposition, no hearsay, no instruction."""
+        """True if this is the model's own view: not a question, supposition, hearsay or instruction."""
         supposed = _SUPPOSED.search(_SEEN.sub(" ", self.text))
         return not (self.asked or supposed or _TOLD.search(self.text) or _ASKED_FOR.search(self.text))
 
     @property
     def planned(self) -> bool:
-        """It says what will be looked at, not what was found."""
+        """True if it announces a step rather than a finding."""
         return _PLANNED.search(self.text) is not None
 
     @property
     def stated(self) -> bool:
-        """It says what was found, and that in the model's own name."""
+        """True if it is a finding of the model itself."""
         return self.own and not self.planned and not _REFUSED.search(self.text)
 
     @property
@@ -210,7 +268,7 @@ class Statement:
 
 
 def statements(text: str, keep: str = "") -> Iterator[Statement]:
-    """The statements of a text, line by line. After a label (`B.`) or before a character of `keep` none ends."""
+    """Yield the statements of a text, line by line. None ends after a label (`B.`) or before a sign in `keep`."""
     apart = False
     for line in text.splitlines():
         if not line.strip():
@@ -223,7 +281,7 @@ def statements(text: str, keep: str = "") -> Iterator[Statement]:
 
 
 def _pieces(line: str, keep: str) -> Iterator[str]:
-    """A concession that opens a sentence is a statement of its own: "While B is tempting, the answer is C"."""
+    """Split off a concession at the start of a sentence: "While B is tempting, the answer is C"."""
     for piece in _sentences(line, keep):
         conceded = _CONCESSION.match(piece)
         if conceded:
@@ -246,88 +304,3 @@ def _sentences(line: str, keep: str) -> Iterator[str]:
         start = end.end() if end.end() > end.start() else end.start()
     if line[start:].strip():
         yield line[start:].strip()
-
-
-def word_set(words: str) -> frozenset[str]:
-    """Words given in one string, with blanks between them."""
-    return frozenset(words.split())
-
-
-ANSWER = word_set(
-    "answer solution response conclusion verdict selection pick guess bet vote prediction result decision"
-    " diagnosis statement"
-)
-OPTION = word_set("option options choice choices letter letters alternative alternatives one ones")
-CHOOSE = word_set(
-    "choose pick select say answer guess think believe vote conclude suspect prefer choosing selecting picking"
-    " answering"
-)
-COPULA = word_set("is are am be would should must will to has have 's being it's that's shall remains seems appears")
-PRONOUN = word_set("it this that which it's that's these")
-CONCLUDING = word_set("so thus hence therefore accordingly consequently ∴ ⇒ => → leaving leaves leave")
-POINTING = word_set("matches match means indicates suggests supports corresponds fits gives yields namely")
-FILLER = word_set(
-    "the a an most likely probably clearly indeed definitely obviously simply just actually then now really surely"
-    " certainly apparently correct right best final remaining only my proper possible single given labelled labeled"
-    " marked me very by with because ultimately finally overall still thus also our us la le el der die das"
-    " absolutely first second third fourth last"
-)
-SEPARATOR = word_set(": = - – — -> → => # > |")
-NEGATOR = word_set(
-    "not no never cannot neither nor without except excluding exclude excludes excluded eliminate eliminates"
-    " eliminated"
-    " eliminating reject rejects rejected discard discarded dismiss dismissed unable fail fails failed unlikely"
-    " hardly"
-    " unsure unclear uncertain than whether impossible none nobody doubt doubts doubtful"
-)
-HEDGE = word_set("could may might perhaps maybe possibly can potentially conceivably")
-WRONG = word_set(
-    "incorrect wrong false excluded exclude eliminated impossible unlikely invalid out mistaken misprint rejected"
-    " absent discarded implausible not cannot no ✗ ✘ ❌ × typo unsuitable"
-)
-RIGHT = word_set("correct right true best answer accurate appropriate only valid likely ✓ ✔ ✅ suitable closest")
-BREAK = word_set(
-    ", ; but because since although though while whereas however as so thus hence therefore then which leaving ("
-    " ) . ! ?"
-)
-"""What ends the reach of a negation or a hedge to its left."""
-SUBORDINATE = word_set(
-    "because since although though while whereas as not exclude but which even despite given compared than for"
-)
-"""After these, other options in the same sentence are reasons, not answers."""
-VERB = word_set(
-    "is are was were can could does do seems looks appears must has have would will should cannot fails lacks fits"
-    " matches works makes remains isn't aren't doesn't don't can't won't wouldn't shows needs requires represents"
-)
-AFTER_LETTER = (
-    VERB
-    | BREAK
-    | SUBORDINATE
-    | word_set(
-        "and or / & here based from in on therefore according by if when due rather instead nor too also alone"
-        " option choice answer it best correct the"
-    )
-)
-BEFORE_LETTER = (
-    COPULA
-    | OPTION
-    | CHOOSE
-    | CONCLUDING
-    | POINTING
-    | FILLER
-    | NEGATOR
-    | HEDGE
-    | ANSWER
-    | BREAK
-    | SEPARATOR
-    | PRONOUN
-    | word_set(
-        "or and / & either both between of like on from for if but than not versus take taking mark marks consider"
-        " makes make else"
-    )
-) - {"a", "an"}
-"""A letter right after any other word is that word's name: vitamin D, panel B."""
-
-
-def is_negator(word: str) -> bool:
-    return word in NEGATOR or word.endswith("n't")

@@ -1,15 +1,9 @@
-"""Sentence BLEU with the arithmetic of nltk 3.9.1, as published (docs/benchmarks/medical.md, "Open-answer metrics").
+"""Text metrics: BLEU, METEOR, ROUGE, CIDEr and token overlap.
 
-By hand because nltk brings five packages, 20 MB and a slow import into the base install, for two formulas.
-The tests compare it with nltk. The paper: Papineni et al., https://aclanthology.org/P02-1040.
-
-METEOR with the weights and the alignment of nltk 3.9.1. Lavie and Agarwal, https://aclanthology.org/W07-0734.
-
-The exact and stem stages are by hand for the reason given in bleu.py; the tests compare them with nltk. The synonym
-stage needs WordNet, which only nltk reads: with both on disk the whole score is nltk's own.
-
-ROUGE, CIDEr and token overlap. BLEU and METEOR have files of their own.
-
+BLEU (Papineni et al., https://aclanthology.org/P02-1040) and METEOR (Lavie and Agarwal,
+https://aclanthology.org/W07-0734) follow nltk 3.9.1, as published (docs/benchmarks/medical.md, "Open-answer
+metrics"). They are implemented here because nltk adds five packages, 20 MB and a slow import; the tests compare them
+with nltk. METEOR's synonym stage needs WordNet, which only nltk reads: with both on disk the score is nltk's own.
 rouge 1.0.1 is pinned because the published numbers have its arithmetic; it is imported on first use.
 """
 
@@ -31,11 +25,10 @@ _ORDERS = range(1, 5)
 
 
 def bleu(reference: Sequence[str], hypothesis: Sequence[str]) -> tuple[float, float, float, float]:
-    """Sentence BLEU-1..4, one reference, uniform weights, no smoothing.
+    """Compute sentence BLEU-1..4 with one reference, uniform weights and no smoothing.
 
-    The precision of an order without a match is not 0 but the smallest normal float, so the score is practically 0
-    (1e-76 and less): BLEU-3 and BLEU-4 of a perfectly right two-word answer, for example. That is the published
-    arithmetic, not an error here. Without one matching word all four are exactly 0.
+    As published, the precision of an order without a match is the smallest normal float rather than 0. So BLEU-3 and
+    BLEU-4 of a correct two-word answer are practically 0 (1e-76 and less). Without a matching word all four are 0.
     """
     matched = [_matches(reference, hypothesis, order) for order in _ORDERS]
     if not matched[0]:
@@ -54,7 +47,7 @@ def ngrams(tokens: Sequence[str], order: int) -> Counter[tuple[str, ...]]:
 
 
 def _matches(reference: Sequence[str], hypothesis: Sequence[str], order: int) -> int:
-    """How many n-grams of the hypothesis the reference has, each at most as often as the reference has it."""
+    """Count the n-grams of the hypothesis in the reference, each at most as often as the reference has it."""
     return (ngrams(reference, order) & ngrams(hypothesis, order)).total()
 
 
@@ -62,10 +55,10 @@ _ALPHA, _BETA, _GAMMA = 0.9, 3.0, 0.5
 
 
 def meteor(reference: Sequence[str], hypothesis: Sequence[str], *, synonyms: bool) -> float:
-    """METEOR of one hypothesis against one reference.
+    """Compute METEOR of one hypothesis against one reference.
 
-    `synonyms=False` leaves out the WordNet stage. That score has a name of its own in results
-    (`meteor_no_synonyms`), because WordNet's data are not part of any package and Sketchmark does not download them.
+    `synonyms=False` leaves out the WordNet stage; results name that score `meteor_no_synonyms`. WordNet's data are
+    not part of any package, and Sketchmark does not download them.
     """
     if synonyms:
         return _meteor_of_nltk(reference, hypothesis)
@@ -79,10 +72,10 @@ def meteor(reference: Sequence[str], hypothesis: Sequence[str], *, synonyms: boo
 
 
 def align(reference: Sequence[str], hypothesis: Sequence[str]) -> list[tuple[int, int]]:
-    """Positions in hypothesis and reference of the words that are the same or, of those left, have the same stem.
+    """Pair the positions of equal words, then of words with equal stems, in hypothesis and reference.
 
-    Greedy from the end, as nltk does it: each word takes the last free one of the reference. The paper wants the
-    alignment with the fewest crossings, which can be another one.
+    Greedy from the end, as in nltk: each word takes the last free one of the reference. The paper's alignment with
+    the fewest crossings can differ.
     """
     wanted = dict(enumerate(word.lower() for word in reference))
     given = dict(enumerate(word.lower() for word in hypothesis))
@@ -106,17 +99,16 @@ def _pair_from_the_end(
 
 
 def _chunks(pairs: Sequence[tuple[int, int]]) -> int:
-    """Into how many runs of neighbours, in both texts at once, the pairs fall."""
+    """Count the runs of pairs that are neighbours in both texts."""
     return 1 + sum((one[0] + 1, one[1] + 1) != two for one, two in pairwise(pairs))
 
 
 @lru_cache(maxsize=1 << 14)
 def stem(word: str) -> str:
-    """Porter's stem by Snowball; one or two letters stay as they are, or `as` would be the same as `a`.
+    """Return Snowball's Porter stem. One or two letters stay, or `as` would equal `a`.
 
-    nltk's stemmer has a few exceptions of its own (`dying` and `die`, `radiology` and `radiologic` have one stem
-    there, here they have two), so a score can differ from nltk's where a text has such a pair. A new stemmer for each
-    new word, because Snowball's keeps the word in itself and two threads would mix theirs.
+    nltk's stemmer has some exceptions (`dying` and `die`, `radiology` and `radiologic` share a stem there), so scores
+    can differ for such pairs. Each word gets a new stemmer, because Snowball's is not thread-safe.
     """
     if len(word) <= 2:
         return word
@@ -127,7 +119,7 @@ def stem(word: str) -> str:
 
 @cache
 def wordnet() -> Any | None:
-    """nltk's WordNet if the user has nltk and the data on disk; None otherwise. It is never fetched."""
+    """Return nltk's WordNet if nltk and its data are on disk, else None. It is never downloaded."""
     try:
         from nltk.corpus import wordnet as corpus
 
@@ -149,14 +141,14 @@ def _meteor_of_nltk(reference: Sequence[str], hypothesis: Sequence[str]) -> floa
 _TOKEN = re.compile(r"[一-鿿぀-ヿ가-힣]|[^\W_一-鿿぀-ヿ가-힣]+(?:[-'.][^\W_]+)*")
 
 _MOST_ROUGE_WORDS = 5_000
-"""The rest of a longer text is not read: the library keeps a table of the words of one side times those of the other,
-and a reply of 100,000 words would fill the memory."""
+"""Words of a text that ROUGE compares. The library's table has the product of both lengths, so 100,000 words would
+fill the memory."""
 
 
 def words(text: str) -> list[str]:
-    """Lowercase words without punctuation; a Chinese or Japanese character or Korean syllable is a word of its own.
+    """Split into lowercase words without punctuation; a Chinese, Japanese or Korean character is one word.
 
-    Hyphens and dots inside a word stay (`x-ray`, `3.5`), so that a measurement is one token.
+    Hyphens and dots inside a word stay (`x-ray`, `3.5`), so a measurement is one token.
     """
     return _TOKEN.findall(unicodedata.normalize("NFKC", text).casefold())
 
@@ -169,7 +161,7 @@ class Rouge:
 
 
 def rouge(reference: str, hypothesis: str) -> Rouge:
-    """ROUGE-1, -2 and summary-level -L F of rouge 1.0.1: sentences split at full stops, n-grams as sets.
+    """Compute ROUGE-1, -2 and summary-level -L F of rouge 1.0.1: sentences split at full stops, n-grams as sets.
 
     Raises ValueError when a side has no word outside full stops, as the library does.
     """
@@ -192,9 +184,8 @@ def _beginning(text: str) -> str:
 
 @contextmanager
 def _room_to_recurse() -> Iterator[None]:
-    """rouge 1.0.1 walks the common subsequence recursively and gives up on sentences of about 1,000 words
-    (docs/benchmarks/medical.md, "ROUGE and long texts"). Python frames are on the heap since 3.11, so a higher
-    limit is safe."""
+    """Raise the recursion limit, because rouge 1.0.1 recurses and fails at about 1,000 words per sentence
+    (docs/benchmarks/medical.md, "ROUGE and long texts"). This is safe: since Python 3.11 frames are on the heap."""
     before = sys.getrecursionlimit()
     sys.setrecursionlimit(max(before, 1000 + 2 * _MOST_ROUGE_WORDS))
     try:
@@ -211,7 +202,7 @@ class Overlap:
 
 
 def token_overlap(reference: Sequence[str], hypothesis: Sequence[str]) -> Overlap:
-    """Precision, recall and F1 between the sets of tokens; zeros when they share none or a side is empty."""
+    """Compute precision, recall and F1 of the sets of tokens; zeros if they share none."""
     wanted, given = set(reference), set(hypothesis)
     shared = len(wanted & given)
     if not shared:
@@ -220,16 +211,14 @@ def token_overlap(reference: Sequence[str], hypothesis: Sequence[str]) -> Overla
     return Overlap(precision, recall, 2 * precision * recall / (precision + recall))
 
 
-_CIDER_ORDERS = range(1, 5)
 _CIDER_SCALE = 10.0
 
 
 def cider(references: Sequence[str], hypotheses: Sequence[str]) -> list[float]:
-    """CIDEr (not CIDEr-D) of each hypothesis: 10 times the mean cosine of the tf-idf vectors of 1- to 4-grams.
+    """Compute CIDEr (not CIDEr-D) of each hypothesis: 10 times the mean cosine of tf-idf vectors of 1- to 4-grams.
 
-    Vedantam, Zitnick and Parikh, https://arxiv.org/abs/1411.5726. Document frequencies come from the references given
-    here, so the score of one text depends on the whole set, and a set of one text scores 0. Words are split at
-    whitespace after lowercasing.
+    Vedantam, Zitnick and Parikh, https://arxiv.org/abs/1411.5726. Document frequencies come from these references,
+    so a score depends on all texts, and a single text scores 0. Words are split at whitespace after lowercasing.
     """
     ref_grams = [_grams(text) for text in references]
     frequency: Counter[tuple[str, ...]] = Counter()
@@ -248,11 +237,11 @@ def cider(references: Sequence[str], hypotheses: Sequence[str]) -> list[float]:
     return [
         _CIDER_SCALE
         * sum(cosine(weigh(h), weigh(r)) for h, r in zip(_grams(hypothesis), per_order, strict=True))
-        / len(_CIDER_ORDERS)
+        / len(_ORDERS)
         for hypothesis, per_order in zip(hypotheses, ref_grams, strict=True)
     ]
 
 
 def _grams(text: str) -> list[Counter[tuple[str, ...]]]:
     tokens = text.lower().split()
-    return [ngrams(tokens, order) for order in _CIDER_ORDERS]
+    return [ngrams(tokens, order) for order in _ORDERS]

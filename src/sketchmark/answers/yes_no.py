@@ -1,13 +1,9 @@
-"""What a reply says of the thing that a yes/no question asks about, where it says neither yes nor no.
+"""The strict parser of yes/no replies.
 
-"There is no pneumothorax" answers "Is there a pneumothorax?" and nothing else: what the reply says is there, or is
-so, has to be what the question asks for. A clause is read whole or not at all; one that only mentions the thing,
-hedges or takes back leaves the reply unread, and so does a question that is itself negative or asks for one of two.
-
-The strict reader of yes/no replies: by word (docs/benchmarks/medical.md, "Yes and no by substring").
-
-`no` counts as an answer, not as a determiner: what "no pneumothorax" answers depends on the question, and where that
-is known, `findings` reads it.
+Yes and no are parsed as words (docs/benchmarks/medical.md, "Yes and no by substring"): `no` counts as an answer, not
+as a determiner. If the reply has neither word, the question helps: "There is no pneumothorax" answers "Is there a
+pneumothorax?" and nothing else. Then a clause is parsed as a whole or not at all. A clause that only mentions the
+thing, hedges or takes back leaves the reply unparsed. So does a question that is negative or asks for one of two.
 """
 
 from __future__ import annotations
@@ -23,7 +19,7 @@ from sketchmark.answers.reply import FIRST_SLOT, UNREAD, Parsed, Said, said
 from sketchmark.answers.statements import HEDGE, NEGATOR, Statement, in_our_words, statements, word_set
 
 _LONGEST = 60
-"""Of a clause or a question, in words."""
+"""Words of a clause or a question."""
 _WORD = re.compile(r"[^\W_]+(?:['-][^\W_]+)*|[,;:]")
 _ARTICLES = word_set("a an the any some this that these those")
 _PICTURE = word_set(
@@ -37,7 +33,7 @@ _PLACES = _PICTURE | word_set(
     " small large mild moderate severe tiny minimal subtle big obvious prominent extensive several multiple two three"
     " clear left-sided right-sided"
 )
-"""What may be added to a thing that is there, and it is still that thing."""
+"""Words that may be added to a thing without making it another thing."""
 _THERE = word_set(
     "present seen visible identified noted observed detected evident visualized visualised demonstrated shown found"
     " apparent appreciated"
@@ -95,14 +91,14 @@ _JOINT = re.compile(r" ?(?:,|\bor\b|\bnor\b|\band\b) ?")
 _SECOND = word_set(
     "there is are was were has have which who i we it they yet but though although because however if as"
 )
-"""What no name of a thing holds: a second clause has begun."""
+"""Words that are in no name of a thing: they begin a second clause."""
 _OPENING = re.compile(rf"^(?:in|on|from) (?:(?:{_GENERIC}) )+(?:, )?")
 _WHERE = re.compile(rf" (?:(?:in|on|within|from|of) (?:(?:{_GENERIC})(?: |$))+|here)$")
 
 
 @dataclass(frozen=True)
 class _Thing:
-    """What is named: its words, stemmed and in order, and the one that the others describe. `all`: not just one."""
+    """A named thing: its stemmed words in order and their head noun. `all`: every one of them is meant."""
 
     words: tuple[str, ...]
     head: str
@@ -110,7 +106,7 @@ class _Thing:
 
 
 def read_finding(text: str, question: str) -> bool | None:
-    """Whether the reply says that what was asked for is there, or is so; None where it does not say."""
+    """Return whether the reply says that the thing asked about is there, or is so; None if it does not say."""
     words = _words(question)
     if not words or len(words) > _LONGEST or _ODD.intersection(words):
         return None
@@ -137,7 +133,7 @@ def read_finding(text: str, question: str) -> bool | None:
 
 
 def _said(clause: str, thing: _Thing, *, alone: bool) -> bool | None:
-    """Of a thing that may be there: a clause that says it is, or is not."""
+    """Return whether a clause says that the thing is there."""
     if alone and (found := _PRONOUN.fullmatch(clause)):
         return not (found["no"] or found["gone"]) if not (found["no"] and found["gone"]) else None
     for form in _FORMS:
@@ -151,7 +147,9 @@ def _said(clause: str, thing: _Thing, *, alone: bool) -> bool | None:
         if _SECOND.intersection(parts["x"].split()) or (not denied and " or " in parts["x"]):
             continue
         place = parts.get("place") or ""
-        listed = parts["x"].partition(" and ")[0] if denied else parts["x"]  # "no fracture and a mass": is there one?
+        listed = (
+            parts["x"].partition(" and ")[0] if denied else parts["x"]
+        )  # "no fracture and a mass" does not deny the mass
         named = [_thing(f"{one} {place}") for one in _JOINT.split(listed) if one]
         if any(one is not None and _is_it(one, thing, denied) for one in named):
             return not denied
@@ -159,7 +157,7 @@ def _said(clause: str, thing: _Thing, *, alone: bool) -> bool | None:
 
 
 def _is_it(said: _Thing, asked: _Thing, denied: bool) -> bool:
-    """Without any effusion there is no pleural one; where a small one is, there is one."""
+    """Compare two things: no effusion means no pleural effusion, and a small effusion is an effusion."""
     if said.head != asked.head or _ODD.intersection(said.words):
         return False
     if denied:
@@ -169,7 +167,7 @@ def _is_it(said: _Thing, asked: _Thing, denied: bool) -> bool:
 
 
 def _so(clause: str, thing: _Thing) -> bool | None:
-    """Of a thing that is or is not so: a clause that says the same of the same."""
+    """Return whether a clause says the same of the same thing."""
     found = _STATE.fullmatch(clause)
     if found is None:
         return None
@@ -191,7 +189,7 @@ def _words(text: str) -> list[str]:
 
 
 def _clauses(statement: Statement) -> Iterator[str]:
-    """The statement in pieces, where a comma or "and" begins a clause of its own."""
+    """Split a statement where a comma or "and" begins another clause."""
     clause: list[str] = []
     words = _words(statement.text)
     for place, word in enumerate(words):
@@ -206,7 +204,7 @@ def _clauses(statement: Statement) -> Iterator[str]:
 
 
 def _bare(words: list[str]) -> str:
-    """Without what leads to it, and without saying that it is of the picture. What goes on and on says nothing."""
+    """Remove introductions and references to the image. A clause that is too long stays as it is."""
     clause = " ".join(words)
     if len(words) > _LONGEST:
         return clause
@@ -252,7 +250,7 @@ _SAID = re.compile(
 
 
 class _YesNo(Words):
-    """Marks yes and no where they are answers; other uses of the same words stay as they are."""
+    """Finder of yes and no as answers; other uses of these words are left."""
 
     def __init__(self) -> None:
         super().__init__({"Y": "yes", "N": "no"})
@@ -270,9 +268,9 @@ _READER = Reader("YN", _YesNo(), opening=True)
 
 
 def read_yes_no(response: Any, question: str = "") -> Parsed[bool]:
-    """True for yes, False for no, None when the reply is neither or both.
+    """Parse yes as True and no as False; None if the reply is neither or both.
 
-    With the question it was asked, a reply may also say what is there: "There is no pneumothorax."
+    With the question, a finding also counts: "There is no pneumothorax."
     """
     heard = said(response)
     verdict = _READER.read(heard)

@@ -1,20 +1,8 @@
-"""The benchmarks. A benchmark is a folder; what several of them share is beside the folders.
+"""The benchmarks, one folder each, and the code that several of them share.
 
-Right answers counted into the small tables that published programs print.
-
-One graded item: what every scoring mode hands to the totals.
-
-The common protocols, for sets with rows that cannot be used: such a row is counted by name, never asked.
-
-The image-index sentence: telling a model, in words, how many pictures it was given and how they are numbered.
-
-Follows the protocol of the MedEvalKit fork (docs/benchmarks/medical.md, "The image-index sentence"). It is
-English for every language.
-
-The last line of a question: what form the answer is to have, letter for letter as MedEvalKit asks for it
-(docs/benchmarks/medical.md, "Prompt templates"). MMMU's prompts there end in the same lines.
-
-From the rows of a published set of questions to samples: what the loaders of several benchmarks share.
+The image-index sentence gives the number of images and their indices. It follows the protocol of the MedEvalKit fork
+(docs/benchmarks/medical.md, "The image-index sentence") and is English for every language. The answer instructions
+are MedEvalKit's, also for MMMU (docs/benchmarks/medical.md, "Prompt templates").
 """
 
 from __future__ import annotations
@@ -39,29 +27,30 @@ ALIASES = {
     "say_then_draw": "sketchmark.benchmarks.uni_mmmu.science:say_then_draw",
     "four_steps": "sketchmark.benchmarks.voila:four_steps",
 }
-"""What several benchmarks share, and the scorers that are ready for users' task files (docs/add-a-task.md)."""
-
+"""Code shared by several benchmarks, and ready-made scorers for users' task files (docs/add-a-task.md)."""
 
 Table = dict[str, float]
 
 
 def share(right: int, total: int) -> float:
+    """Return the proportion of right answers; 0 of none."""
     return right / total if total else 0.0
 
 
 def table(right: int, total: int) -> Table:
+    """Build the small table that published programs print."""
     return {"total": total, "right": right, "acc": share(right, total)}
 
 
 Scoring = Literal["strict", "code-upstream", "code-fork", "paper"]
-"""`strict` is ours; the two `code-` modes are the published programs'; `paper` is rule-based closed + judged open."""
+"""`strict` is ours, the `code-` scorings are published programs. `paper`: closed answers by rule, open by judge."""
 
 
 @dataclass(frozen=True)
 class Graded:
-    """`right` is the rule's verdict, `judged` the LLM judge's (None: not asked, or no verdict).
+    """A scored sample for the totals. `right` is by rule, `judged` by the judge (None: not asked, or no verdict).
 
-    `stopped` marks an item at which the published code would have ended its run.
+    `stopped` marks a sample at which the published code would have ended its run.
     """
 
     right: bool
@@ -72,10 +61,11 @@ class Graded:
     stopped: bool = False
     groups: Mapping[str, str] = field(default_factory=dict)
     answer: str | list[str] | bool | None = None
-    """What was read, for the note `answer`."""
+    """The parsed answer, for the note `answer`."""
 
 
 def _guarded(name: str) -> Protocol:
+    """Return a common protocol that makes no call for a broken row: the row is counted by name."""
     inner = PROTOCOLS[name]
 
     async def play(desk: Desk, prompts: FilledPrompts) -> None:
@@ -91,7 +81,7 @@ draw_then_answer = _guarded("draw_then_answer")
 
 
 def get_image_index_info(num_images: int) -> str:
-    """The sentence for `num_images` pictures, ending in a newline; empty when there are none."""
+    """Return the sentence for `num_images` images, with a newline; empty for none."""
     if num_images <= 0:
         return ""
     if num_images == 1:
@@ -101,10 +91,7 @@ def get_image_index_info(num_images: int) -> str:
 
 
 def add_image_index_to_prompt(prompt: str, info: str) -> str:
-    """Put the sentence right before the prompt's last line, which is where these prompts hold the answer instruction.
-
-    A prompt of one line has no instruction line of its own, so the sentence follows it.
-    """
+    """Put the sentence before the prompt's last line, the answer instruction; after a prompt of one line."""
     if not info:
         return prompt
     head, newline, instruction = prompt.rpartition("\n")
@@ -112,8 +99,7 @@ def add_image_index_to_prompt(prompt: str, info: str) -> str:
 
 
 def add_image_index_to_report_prompt(prompt: str, info: str) -> str:
-    """Put the sentence after the prompt's first sentence, with the spaces of the published form:
-    one before it, and one that opens the line after it."""
+    """Put the sentence after the prompt's first sentence, with the published spaces before and after it."""
     if not info:
         return prompt
     first, stop, rest = prompt.partition(". ")
@@ -149,18 +135,21 @@ _BOXED: dict[tuple[Kind, Language], str] = {
 
 
 def instruction(kind: Kind, language: Language = "en", *, reasoning: bool = False) -> str:
-    """The last line of a prompt: what form the answer is to have."""
+    """Return the last line of a prompt, the form of the answer, exactly as MedEvalKit has it."""
     return (_BOXED if reasoning else _PLAIN)[kind, language]
 
 
 def build_all(name: str, rows: Iterable[Any], build: Callable[[int, Any], Sample | None]) -> Iterator[Sample]:
-    """A sample for every row. A row that cannot be used becomes a sample that says why, under its own name:
-    the run counts it as `broken_row` and continues. `build` returns None for a row the benchmark leaves out."""
+    """Yield a sample for every row.
+
+    A broken row becomes a sample that gives the reason; the run counts it as `broken_row` and continues. `build`
+    returns None for a row that the benchmark leaves out.
+    """
     seen: dict[str, int] = {}
     for number, row in enumerate(rows):
         try:
             sample = build(number, row)
-        except DataMissing:  # the network is gone, not a row broken
+        except DataMissing:  # the data are missing, not one row
             raise
         except (SketchmarkError, KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
             reason = f"no field {error}" if isinstance(error, KeyError) else str(error)
@@ -169,16 +158,12 @@ def build_all(name: str, rows: Iterable[Any], build: Callable[[int, Any], Sample
             continue
         seen[sample.id] = seen.get(sample.id, 0) + 1
         if seen[sample.id] > 1:
-            sample = _renamed(sample, f"{sample.id}#{seen[sample.id]}")
+            sample = replace(sample, id=f"{sample.id}#{seen[sample.id]}")
         yield sample
 
 
-def _renamed(sample: Sample, name: str) -> Sample:
-    return Sample(name, sample.pictures, sample.fields, sample.target, sample.groups, sample.steps, sample.frames)
-
-
 def text(row: Mapping[str, Any], name: str) -> str:
-    """A field that has to be text, with something in it."""
+    """Return a field that must be a non-empty text."""
     value = row[name]
     if not isinstance(value, str) or not value.strip():
         raise BadInput(f"field {name!r} is {'empty' if value in ('', None) else type(value).__name__}")

@@ -9,9 +9,9 @@ from typing import Any
 
 from sketchmark.benchmarks.unig2u import KINDS, total
 from sketchmark.episode import Share
+from tests.benchmarks.medical.fixtures import cell, png, write_parquet
+from tests.benchmarks.mmsi import published as mmsi
 from tests.benchmarks.uni_mmmu import published as uni_mmmu
-from tests.medical.fixtures import cell, png, write_parquet
-from tests.mmsi import published as mmsi
 
 Rows = list[dict[str, Any]]
 

@@ -10,8 +10,8 @@ from sketchmark.benchmarks.unig2u import total
 from sketchmark.catalog import Catalog, Pick
 from sketchmark.errors import UnknownName
 from sketchmark.tasks import TaskOptions
+from tests.benchmarks.mmsi.published import row, write
 from tests.benchmarks.unig2u import published
-from tests.mmsi.published import row, write
 
 
 def test_the_groups_hold_every_subtask_directly_and_drawn() -> None:

@@ -12,10 +12,10 @@ from sketchmark.catalog import Catalog
 from sketchmark.cli import root
 from sketchmark.errors import BadInput
 from sketchmark.tasks import TaskOptions
+from tests.benchmarks.medical.fixtures import png, write_parquet
 from tests.benchmarks.unig2u import published
 from tests.benchmarks.unig2u.players import Says, white
 from tests.episodes import Judge
-from tests.medical.fixtures import png, write_parquet
 
 JUDGES = {
     "unig2u_geometry3k": '{"answer_correct":1,"reason":"same"}',

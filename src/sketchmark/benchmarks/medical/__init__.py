@@ -1,11 +1,8 @@
-"""The eleven medical data sets of MedEvalKit (https://github.com/alibaba-damo-academy/MedEvalKit).
+"""The eleven medical datasets of MedEvalKit (https://github.com/alibaba-damo-academy/MedEvalKit): items and prompts.
 
-The prompts of the medical data sets, letter for letter (docs/benchmarks/medical.md, "Prompt templates").
-
-Two protocols: `upstream` is MedEvalKit's main branch; `indexed` adds the image-index sentence of its fork.
-"reasoning" asks for the answer in a box; neither variant asks for a chain of thought.
-
-From the rows of a medical data set to samples: what every set's loader shares.
+The prompts are exactly as published (docs/benchmarks/medical.md, "Prompt templates"). There are two protocols:
+`upstream` is MedEvalKit's main branch, `indexed` adds the image-index sentence of its fork. `reasoning` asks for the
+answer in a box; neither variant asks for a chain of thought.
 """
 
 from __future__ import annotations
@@ -13,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from string import ascii_uppercase
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from sketchmark.answers.reply import plain
 from sketchmark.benchmarks import (
@@ -45,8 +42,7 @@ ALIASES = {
     "settle": "sketchmark.benchmarks.medical.totals:settle",
     "submission": "sketchmark.benchmarks.medical.radiology:write",
 }
-"""The names by which task files and run folders know this code. They never change; where the code is, may."""
-
+"""Stable names of this code in task files and run folders."""
 
 Protocol = Literal["indexed", "upstream"]
 REPORT = (
@@ -55,7 +51,7 @@ REPORT = (
 )
 
 _MIMIC_UPSTREAM = f"\n        {REPORT}\n        "
-"""MIMIC_CXR carries its own copy of the report prompt upstream, with the source file's indentation."""
+"""Upstream's MIMIC_CXR has another copy of the report prompt, with the indentation of its source file."""
 
 
 def question_prompt(
@@ -68,7 +64,7 @@ def question_prompt(
     reasoning: bool = False,
     protocol: Protocol = "indexed",
 ) -> str:
-    """The prompt of one question. `options` are shown as given: data sets differ in how they letter them."""
+    """Build the prompt of one question. `options` are shown as given, because datasets letter them differently."""
     last = instruction(kind, language, reasoning=reasoning)
     if kind == "choice":
         asked, listed = ("Question: ", "Options: ") if language == "en" else ("问题： ", "选项： ")
@@ -79,30 +75,27 @@ def question_prompt(
 
 
 def report_prompt(*, images: int, protocol: Protocol = "indexed", mimic: bool = False) -> str:
-    """The prompt of the report data sets. It has no reasoning variant and no Chinese one."""
+    """Build the prompt of the report datasets. It has no reasoning variant and no Chinese one."""
     if protocol == "indexed":
         return add_image_index_to_report_prompt(REPORT, get_image_index_info(images))
     return _MIMIC_UPSTREAM if mimic else REPORT
 
 
-PROTOCOLS = ("indexed", "upstream")
-
-
 @dataclass(frozen=True)
 class Style:
-    """How questions are put: MedEvalKit's main branch or its fork's indexed form, plain or with a boxed answer."""
+    """Prompt style: MedEvalKit's main branch or its fork's indexed form, plain or with a boxed answer."""
 
     protocol: Protocol = "indexed"
     reasoning: bool = False
 
     def __post_init__(self) -> None:
-        if self.protocol not in PROTOCOLS:
-            raise BadInput(f"no prompt protocol {self.protocol!r}", f"there are: {', '.join(PROTOCOLS)}")
+        if self.protocol not in get_args(Protocol):
+            raise BadInput(f"no prompt protocol {self.protocol!r}", f"there are: {', '.join(get_args(Protocol))}")
 
 
 @dataclass(frozen=True)
 class Item:
-    """One question as a data set has it. `shown` are the options as displayed, `options` their bare texts."""
+    """One question of a dataset. `shown` are the options as displayed, `options` their texts."""
 
     id: str
     kind: Kind
@@ -114,56 +107,48 @@ class Item:
     language: Language = "en"
     groups: Mapping[str, str] = field(default_factory=dict)
     tagged_upstream: bool = False
-    """Upstream hands most sets' single picture over bare; a few sets' lists get an `<image_1>: ` tag
+    """Upstream sends the single image of most datasets without a tag, and lists with `<image_1>: ` tags
     (docs/benchmarks/medical.md, "How pictures are announced")."""
 
     drawn_question: str | None = None
-    """What a drawing prompt may quote when the question itself holds its options."""
+    """Question for the drawing prompt, if the question itself contains its options."""
 
-
-def sample_of(asked: Item, style: Style) -> Sample:
-    prompt = question_prompt(
-        asked.kind,
-        asked.question,
-        asked.shown,
-        images=len(asked.pictures),
-        language=asked.language,
-        reasoning=style.reasoning,
-        protocol=style.protocol,
-    )
-    bare = style.protocol == "upstream" and not asked.tagged_upstream
-    return Sample(
-        id=asked.id,
-        pictures={"image" if bare else "images": list(asked.pictures)},
-        fields={
-            "prompt": prompt,
-            "question": asked.question if asked.drawn_question is None else asked.drawn_question,
-            "options": "\n".join(asked.shown),
-        },
-        target={**asked.target, "options": list(asked.options), "shown": list(asked.shown), "asked": asked.question},
-        groups={**asked.groups, **_cluster(asked)},
-    )
-
-
-def _cluster(asked: Item) -> dict[str, str]:
-    """Questions about the same picture are not independent: their intervals are clustered by it."""
-    if "cluster" in asked.groups or not asked.pictures:
-        return {}
-    return {"cluster": asked.pictures[0].identity[:16]}
+    def sample(self, style: Style) -> Sample:
+        """Build the sample. Questions about the same image are not independent, so it is their cluster."""
+        prompt = question_prompt(
+            self.kind,
+            self.question,
+            self.shown,
+            images=len(self.pictures),
+            language=self.language,
+            reasoning=style.reasoning,
+            protocol=style.protocol,
+        )
+        bare = style.protocol == "upstream" and not self.tagged_upstream
+        drawn = self.question if self.drawn_question is None else self.drawn_question
+        cluster = {"cluster": self.pictures[0].identity[:16]} if self.pictures else {}
+        return Sample(
+            id=self.id,
+            pictures={"image" if bare else "images": list(self.pictures)},
+            fields={"prompt": prompt, "question": drawn, "options": "\n".join(self.shown)},
+            target={**self.target, "options": list(self.options), "shown": list(self.shown), "asked": self.question},
+            groups={**self.groups, **({} if "cluster" in self.groups else cluster)},
+        )
 
 
 def groups_from(row: Mapping[str, Any], *names: str) -> dict[str, str]:
-    """The fields a set's tables are split by; what a row lacks is Unknown."""
+    """Return the fields by which a dataset's tables are split; missing ones are Unknown."""
     return {name: str(row.get(name) or "Unknown") for name in names}
 
 
 def lettered(options: Sequence[str], between: str) -> list[str]:
+    """Put a letter before each option."""
     return [f"{ascii_uppercase[i]}{between}{option}" for i, option in enumerate(options)]
 
 
 def letter_of(answer: str, options: Sequence[str]) -> str:
-    """The letter of the option that is the answer: equal text (the last if several, as published), else equal but
-    for case and punctuation."""
+    """Return the letter of the option that is the answer: equal text (the last of several, as published), else equal
+    without case and punctuation."""
     for same in (lambda option: option == answer, lambda option: plain(option) == plain(answer)):
         found = [letter for letter, option in zip(ascii_uppercase, options, strict=False) if same(option)]
         if found:

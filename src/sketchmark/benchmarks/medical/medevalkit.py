@@ -1,18 +1,8 @@
-"""MedEvalKit's own arithmetic, accidents included, so that numbers made with it can be reproduced.
+"""MedEvalKit's own arithmetic, accidents included, to reproduce its numbers.
 
-`upstream` is its main branch, `fork` the fork with the image-index protocol. Nothing here is a recommendation: the
-default scoring (`strict`) lives beside this package. Every accident is one rule; they are listed
-in docs/benchmarks/medical.md, "Accidents".
-
-How MedEvalKit finds the answer in a reply (docs/benchmarks/medical.md, "Finding the answer in a reply").
-
-MedEvalKit's rule-based judges. They return right or wrong, never an answer.
-
-MedEvalKit's open-answer metrics (docs/benchmarks/medical.md, "Open-answer metrics").
-
-The fork's mix-up of records (docs/benchmarks/medical.md, "Shared replies").
-
-MedEvalKit's grading of one item (docs/benchmarks/medical.md, "Visual question answering sets").
+`upstream` is its main branch, `fork` the fork with the image-index protocol. This is not a recommendation: the
+default scoring is `strict`. Every accident is one rule, listed in docs/benchmarks/medical.md, "Accidents". The same
+page describes "Finding the answer in a reply", "Open-answer metrics" and "Visual question answering sets".
 """
 
 from __future__ import annotations
@@ -29,25 +19,17 @@ from sketchmark.benchmarks import Graded
 from sketchmark.errors import BadInput
 
 Code = Literal["upstream", "fork"]
-"""Whose accidents: MedEvalKit's main branch, or the fork's."""
-
+"""MedEvalKit's main branch, or its fork."""
 
 _PATTERNS = (
-    "**answer**:",
-    "**answer**",
-    "*answer*:",
-    "**answer:**",
-    "answer is",
-    "answer:",
-    "答案:",
-    "final answer",
-    "final answer is",
+    *("**answer**:", "**answer**", "*answer*:", "**answer:**", "answer is", "answer:", "答案:"),
+    *("final answer", "final answer is"),
 )
-"""Applied in this order, each on what the one before left over; the order is part of the arithmetic."""
+"""Applied in this order, each to the result of the one before; the order matters."""
 
 
 def parse_response(response: str) -> str:
-    """The lowercased reply, cut down to what follows the answer patterns. Not stripped."""
+    """Return the text after the answer patterns, in lower case, not stripped."""
     text = response.lower()
     if "boxed" in text:
         text = boxed(text)
@@ -59,9 +41,9 @@ def parse_response(response: str) -> str:
 
 
 def box_or_tag(response: Any) -> str:
-    """What the run loops of VQA_RAD, SLAKE, PATH_VQA and Radrestruct hand to their judges: box, else tag, else all.
+    """Return the box, else the tag, else all, as the run loops of VQA_RAD, SLAKE, PATH_VQA and Radrestruct do.
 
-    A box that was cut off is no box: the reply goes on as it is, and not as the word None, in which there is a `no`.
+    A truncated box does not count: the reply stays as it is, rather than the word None, which contains `no`.
     """
     text = response if isinstance(response, str) else ""
     found = boxed(text)
@@ -69,11 +51,11 @@ def box_or_tag(response: Any) -> str:
 
 
 def judge_choice(options: Sequence[str], gold: str, response: str) -> bool:
-    """`options` are the strings as displayed, letter included; `gold` is a letter or an option's full text
+    """Score a choice. `options` are as displayed, with letters; `gold` is a letter or an option's full text
     (docs/benchmarks/medical.md, "The multiple-choice judge").
 
-    What cannot be read is compared by similarity, and what resembles nothing becomes the first option: silence is
-    credited as A. A letter counts only before a full stop or after a colon without a space.
+    An unparsed reply is compared by similarity, and one similar to no option becomes the first: silence counts as A.
+    A letter counts only before a full stop or after a colon without a space.
     """
     letters = list(ascii_lowercase[: len(options)])
     shown = [option.lower() for option in options]
@@ -90,7 +72,7 @@ def judge_choice(options: Sequence[str], gold: str, response: str) -> bool:
 
 
 def chosen(options: Sequence[str], response: str) -> str:
-    """The letter that `judge_choice` takes a reply for."""
+    """Return the letter that `judge_choice` parses from a reply."""
     letters = list(ascii_lowercase[: len(options)])
     shown = [option.lower() for option in options]
     reply, short = _cut_down(response, letters)
@@ -100,7 +82,7 @@ def chosen(options: Sequence[str], response: str) -> str:
 
 
 def _cut_down(response: str, letters: Sequence[str]) -> tuple[str, str]:
-    """The reply as it is compared by similarity, and the short form of it that is looked up first."""
+    """Return the reply for comparison by similarity, and its short form that is looked up first."""
     reply = parse_response(_paragraph_letter(response.lower(), letters)).strip().lower().replace("\n", "")
     return reply, reply.partition(".")[0].rpartition(":")[2]
 
@@ -114,89 +96,67 @@ def _paragraph_letter(reply: str, letters: Sequence[str]) -> str:
 
 
 def _most_similar(options: Sequence[str], reply: str) -> int:
-    """The first of the best, and option 0 when nothing is similar (docs/benchmarks/medical.md, "Silence is A")."""
+    """Return the first of the most similar options, 0 if none is (docs/benchmarks/medical.md, "Silence is A")."""
     ratios = [SequenceMatcher(None, option, reply).ratio() for option in options]
     return ratios.index(max(ratios))
 
 
 def judge_yes_no(gold: str, response: str) -> bool:
-    """By substring, so `normal` is a no and `The eyes` a yes (docs/benchmarks/medical.md, "The yes/no judge")."""
+    """Score by substring: `normal` is a no, `The eyes` a yes (docs/benchmarks/medical.md, "The yes/no judge")."""
     return yes_or_no(response) is not None and gold.lower() in bare(response)
 
 
 def yes_or_no(response: str) -> str | None:
-    """What `judge_yes_no` takes a reply for; None where it has both in it, or neither."""
+    """Return what `judge_yes_no` parses from a reply; None if it contains both or neither."""
     found = [word for word in ("yes", "no") if word in bare(response)]
     return found[0] if len(found) == 1 else None
 
 
 def judge_closed(gold: str, response: str) -> bool:
-    """Exact equality without stripping, so `Answer: CT` and `是。` are wrong
+    """Score by equality without stripping: `Answer: CT` and `是。` are wrong
     (docs/benchmarks/medical.md, "The close-ended judge")."""
     return bare(response) == gold.lower()
 
 
 def bare(response: str) -> str:
-    """What the yes/no and the close-ended judge look at."""
+    """Return the text that the yes/no and the close-ended judge compare."""
     return parse_response(response).replace("\n", "").replace(".", "")
 
 
 METRICS = (
-    "em",
-    "bleu1",
-    "bleu2",
-    "bleu3",
-    "bleu4",
-    "rouge1",
-    "rouge2",
-    "rougel",
-    "precision",
-    "recall",
-    "f1",
+    *("em", "bleu1", "bleu2", "bleu3", "bleu4", "rouge1", "rouge2", "rougel"),
+    *("precision", "recall", "f1"),
 )
 
 _FORK_ROUGE_WORDS = 500
 
 
 class UpstreamStops(BadInput):
-    """The published code raises here and ends its whole run; there is no number to reproduce for this item."""
+    """The published code ends its run here, so it has no number for this sample."""
 
 
 def open_metrics(gold: str, response: str, *, code: Code = "upstream") -> dict[str, float]:
-    """The metrics of one open answer, by the names the original gives them.
+    """Compute the metrics of one open answer, under the names of the original.
 
-    The names of the last three are rotated: `precision` holds F1, `recall` precision, `f1` recall
+    The names of the last three are rotated: `precision` is F1, `recall` precision, `f1` recall
     (docs/benchmarks/medical.md, "Rotated names").
     """
     wanted, reply = gold.lower(), parse_response(response)
     rouges = _rouge(wanted, reply, code)
     overlap = token_overlap(wanted.split(), reply.split())
-    return dict(
-        zip(
-            METRICS,
-            (
-                float(reply == wanted),
-                *bleu(_bleu_tokens(wanted), _bleu_tokens(reply)),
-                rouges.rouge1,
-                rouges.rouge2,
-                rouges.rougel,
-                overlap.f1,
-                overlap.precision,
-                overlap.recall,
-            ),
-            strict=True,
-        )
-    )
+    bleus = bleu(_bleu_tokens(wanted), _bleu_tokens(reply))
+    overlaps = (rouges.rouge1, rouges.rouge2, rouges.rougel, overlap.f1, overlap.precision, overlap.recall)
+    return dict(zip(METRICS, (float(reply == wanted), *bleus, *overlaps), strict=True))
 
 
 def _bleu_tokens(text: str) -> list[str]:
-    """Split at single spaces, so empty tokens are kept and count."""
+    """Split at single spaces, so that empty tokens count."""
     return text.lower().replace(".", " .").split(" ")
 
 
 def _rouge(wanted: str, reply: str, code: Code) -> Rouge:
-    """The fork gives 0 for white space, which stops the main branch (in its ROUGE, or, where SLAKE leaves the spaces
-    on, in its overlap), and reads 500 words at most. Full stops alone stop both
+    """Compute ROUGE. White space stops the main branch (in its ROUGE or, for SLAKE, in its overlap); the fork gives 0
+    and reads at most 500 words. Full stops without words stop both
     (docs/benchmarks/medical.md, "Answers without words")."""
     blank = not (wanted.strip() and reply.strip())
     if blank and code == "upstream":
@@ -220,16 +180,17 @@ T = TypeVar("T")
 
 
 def fork_key(question: str, answer: str, own_id: Any = None) -> str:
-    """What the fork files a record under: the item's `id`, or else its question and answer, whatever the pictures."""
+    """Return the fork's key of a record: the `id`, or else question and answer, without the images."""
     if own_id is not None:
         return f"id:{own_id}"
     return hashlib.sha256(f"{question}{answer}".encode()).hexdigest()
 
 
 def fork_records(keys: Sequence[str], records: Sequence[T]) -> list[T]:
-    """The records that the fork scores: where several have one key, the last of them, as often as there are items.
+    """Return the records that the fork scores: for each key the last one, as often as the key occurs
+    (docs/benchmarks/medical.md, "Shared replies").
 
-    Two CT questions about different pictures, answered `yes` and `no`, are both scored as the second.
+    The same question about two images, answered `yes` and `no`, is scored as `no` twice.
     """
     last = dict(zip(keys, records, strict=True))
     return [last[key] for key in keys]
@@ -239,7 +200,7 @@ VqaSet = Literal["vqa_rad", "path_vqa", "slake"]
 
 
 def prepared(dataset: str, gold: str, response: Any) -> tuple[str, str]:
-    """Gold and reply as the rules and the LLM judge get them: SLAKE's as they are, others lowercased and stripped."""
+    """Prepare gold and reply for rules and judge: unchanged for SLAKE, else in lower case and stripped."""
     reply = box_or_tag(response)
     return (gold, reply) if dataset == "slake" else (gold.lower().strip(), reply.lower().strip())
 
@@ -247,9 +208,9 @@ def prepared(dataset: str, gold: str, response: Any) -> tuple[str, str]:
 def grade_vqa(
     dataset: VqaSet, gold: str, response: Any, *, code: Code, closed: bool | None = None, judged: bool | None = None
 ) -> Graded:
-    """One item by the rules. `closed` is SLAKE's answer_type; the other sets decide it by the gold.
+    """Score one sample by rule. `closed` is SLAKE's answer_type; other datasets derive it from the gold.
 
-    Where the original would stop at an answer without words, the item counts as wrong and is noted in `stopped`.
+    If the original would stop at an answer without words, the sample is wrong and has `stopped`.
     """
     wanted, reply = prepared(dataset, gold, response)
     if closed is None:

@@ -1,18 +1,10 @@
-"""Scores of radiology reports: BLEU, ROUGE, METEOR, CIDEr (docs/benchmarks/medical.md, "Report scoring").
+"""Radiology reports: datasets, metrics, and files for external metric suites.
 
-The metrics that need a model of their own are in `radiology_models`.
-
-The two CSV files that external report-metric suites take (docs/benchmarks/medical.md, "Report scoring").
-
-Report metrics that run a model of their own: thin adapters to the real packages, behind the `reports` extra.
-
-Each takes references and predictions of equal length and returns named means. The packages bring torch and download
-their weights on first use, so they are imported only when asked for.
-
-IU X-Ray, MIMIC-CXR and CheXpert Plus: radiology reports (docs/benchmarks/medical.md, "Report sets").
-
-All three are read from `test.json`, a list of `{"image": [names] or name, "findings": …, "impression": …}`, beside a
-folder `images/`.
+IU X-Ray, MIMIC-CXR and CheXpert Plus (docs/benchmarks/medical.md, "Report sets") are read from `test.json`, a list of
+`{"image": [names] or name, "findings": …, "impression": …}`, next to a folder `images/`. BLEU, ROUGE, METEOR and
+CIDEr follow docs/benchmarks/medical.md, "Report scoring". Metrics that need a model are adapters to their packages,
+behind the `reports` extra. Each takes references and predictions and returns named means. The packages need torch and
+download weights on first use, so they are imported only when needed.
 """
 
 from __future__ import annotations
@@ -37,19 +29,19 @@ TEXT_METRICS = ("bleu1", "bleu2", "bleu3", "bleu4", "rouge1", "rouge2", "rougeL"
 
 
 def reference_report(findings: str, impression: str) -> str:
-    """The reference text. The sections are taken as they are, so a final `..` is common."""
+    """Build the reference text. The sections are unchanged, so a final `..` is common."""
     return f"Findings: {findings} Impression: {impression}."
 
 
 def meteor_name() -> str:
-    """`meteor` where nltk and its WordNet are on disk, otherwise a name that says which stage is missing."""
+    """Return `meteor` if nltk and its WordNet are on disk, else a name for the missing stage."""
     return METEOR_WITHOUT_WORDNET if wordnet() is None else "meteor"
 
 
 def report_scores(reference: str, prediction: Any) -> dict[str, float]:
-    """All per-report scores of one prediction; zeros for one without words.
+    """Compute the scores of one report; zeros for one without words.
 
-    Tokens are MedEvalKit's: lower case, full stops set apart, split at spaces, newlines kept inside tokens.
+    Tokens are MedEvalKit's: lower case, full stops separate, split at spaces, newlines kept inside tokens.
     """
     if not has_words(prediction):
         return dict.fromkeys((*TEXT_METRICS, meteor_name()), 0.0)
@@ -57,19 +49,16 @@ def report_scores(reference: str, prediction: Any) -> dict[str, float]:
     overlap = rouge(reference.lower(), prediction.lower())
     values = (*bleu(wanted, given), overlap.rouge1, overlap.rouge2, overlap.rougel)
     name = meteor_name()
-    return {
-        **dict(zip(TEXT_METRICS, values, strict=True)),
-        name: meteor(wanted, given, synonyms=name == "meteor"),
-    }
+    return dict(zip(TEXT_METRICS, values, strict=True)) | {name: meteor(wanted, given, synonyms=name == "meteor")}
 
 
 def report_totals(
     references: Sequence[str], predictions: Sequence[Any], scoring: Scoring = "strict"
 ) -> dict[str, float]:
-    """The means over a set of reports, CIDEr included.
+    """Compute the means over all reports, and CIDEr.
 
-    `strict` and `paper`: one policy, an empty prediction scores 0 in every metric. `code-upstream` counts it as 0 in
-    BLEU, ROUGE and METEOR but leaves it out of CIDEr; `code-fork` leaves it out everywhere
+    In `strict` and `paper` an empty report scores 0 in every metric. `code-upstream` counts it as 0 in BLEU, ROUGE
+    and METEOR but leaves it out of CIDEr; `code-fork` leaves it out everywhere
     (docs/benchmarks/medical.md, "Empty reports").
     """
     pairs = list(zip(references, predictions, strict=True))
@@ -87,10 +76,7 @@ def report_totals(
 
 
 def write_report_files(folder: Path, references: Sequence[str], predictions: Sequence[Any]) -> tuple[Path, Path]:
-    """`predictions.csv` and `ground_truth.csv`, as rajpurkarlab/CXR-Report-Metric and its like take them.
-
-    csv quotes what has to be quoted; the reports themselves are not changed.
-    """
+    """Write `predictions.csv` and `ground_truth.csv` for rajpurkarlab/CXR-Report-Metric and similar suites."""
     folder.mkdir(parents=True, exist_ok=True)
     written = []
     for name, reports in (("predictions.csv", predictions), ("ground_truth.csv", references)):
@@ -117,6 +103,7 @@ def _mean(values: Sequence[float]) -> float:
 
 
 def write(episodes: Iterable[Episode], folder: Path) -> list[Path]:
+    """Write the report files of a run (docs/benchmarks/medical.md, "Report scoring")."""
     pairs = [(episode.sample.target["reference"], episode.answer) for episode in episodes if episode.sample.target]
     return list(write_report_files(folder, [reference for reference, _ in pairs], [reply for _, reply in pairs]))
 
@@ -126,31 +113,28 @@ EXTRA = "reports"
 
 
 def rate_score(references: list[str], predictions: list[str]) -> dict[str, float]:
-    """RaTEScore (https://arxiv.org/abs/2406.16845)."""
+    """Compute RaTEScore (https://arxiv.org/abs/2406.16845)."""
     scorer = _package("RaTEScore", "RaTEScore").RaTEScore(use_gpu=_has_gpu())
     return {"rate": _mean_of_results(scorer.compute_score(predictions, references))}
 
 
 def green(references: list[str], predictions: list[str]) -> dict[str, float]:
-    """GREEN (https://arxiv.org/abs/2405.03595), a 7B model: needs a GPU in practice."""
+    """Compute GREEN (https://arxiv.org/abs/2405.03595) with a 7B model, which needs a GPU in practice."""
     scorer = _package("green_score", "GREEN").GREEN("StanfordAIMI/GREEN-radllama2-7b", output_dir=".")
     mean, spread, _, _, _ = scorer(references, predictions)
     return {"green_mean": float(mean), "green_std": float(spread)}
 
 
 def radgraph_f1(references: list[str], predictions: list[str]) -> dict[str, float]:
-    """RadGraph F1 (https://arxiv.org/abs/2106.14463): simple, partial and complete, as the package names them."""
+    """Compute RadGraph F1 (https://arxiv.org/abs/2106.14463): simple, partial and complete."""
     scorer = _package("radgraph", "RadGraph-F1").F1RadGraph(reward_level="all")
     (simple, partial, complete), *_ = scorer(hyps=predictions, refs=references)
-    return {
-        "radgraph_simple": float(simple),
-        "radgraph_partial": float(partial),
-        "radgraph_complete": float(complete),
-    }
+    levels = {"simple": simple, "partial": partial, "complete": complete}
+    return {f"radgraph_{level}": float(value) for level, value in levels.items()}
 
 
 def chexbert_f1(references: list[str], predictions: list[str]) -> dict[str, float]:
-    """CheXbert F1 (https://arxiv.org/abs/2004.09167) over 14 and over the 5 usual observations."""
+    """Compute CheXbert F1 (https://arxiv.org/abs/2004.09167) over 14 and over the 5 usual observations."""
     _, _, all_classes, five_classes = _package("f1chexbert", "CheXbert-F1").F1CheXbert()(
         hyps=predictions, refs=references
     )
@@ -162,7 +146,7 @@ def chexbert_f1(references: list[str], predictions: list[str]) -> dict[str, floa
 
 
 def bert_score(references: list[str], predictions: list[str]) -> dict[str, float]:
-    """BERTScore (https://arxiv.org/abs/1904.09675), English, rescaled with the package's baseline."""
+    """Compute BERTScore (https://arxiv.org/abs/1904.09675), English, rescaled with the package's baseline."""
     scorer = _package("bert_score", "BERTScore").BERTScorer(lang="en", rescale_with_baseline=True)
     values = scorer.score(predictions, references)
     return {f"bertscore_{name}": float(value.mean()) for name, value in zip(("p", "r", "f1"), values, strict=True)}
@@ -178,7 +162,7 @@ ADAPTERS: dict[str, Adapter] = {
 
 
 def model_scores(name: str, references: Sequence[str], predictions: Sequence[Any]) -> dict[str, float]:
-    """The metric `name` over a set; a prediction that is not text counts as an empty one."""
+    """Compute the metric `name` over all reports; a prediction that is not text counts as empty."""
     if name not in ADAPTERS:
         raise UnknownName(f"no report metric {name!r}", f"there are: {', '.join(ADAPTERS)}")
     return ADAPTERS[name](list(references), [text if isinstance(text, str) else "" for text in predictions])
@@ -196,7 +180,7 @@ def _has_gpu() -> bool:
 
 
 def _mean_of_results(values: Sequence[float]) -> float:
-    """An error where a metric gave nothing: no result is not a result of 0."""
+    """Return the mean; raise an error without results, because that is not a result of 0."""
     return float(sum(values) / len(values))
 
 
@@ -219,7 +203,7 @@ _FOLDERS = {
 def reports(
     *, seed: int, data: Path | None, name: str, protocol: Protocol = "indexed", reasoning: bool = False
 ) -> Iterator[Sample]:
-    """The reports of one set. `reasoning` changes nothing: the report prompt has no such variant."""
+    """Yield the reports of one dataset. `reasoning` has no effect: the report prompt has no such variant."""
     if name not in SOURCES:
         raise BadInput(f"no report set {name!r}", f"there are: {', '.join(SOURCES)}")
     style = Style(protocol, reasoning)

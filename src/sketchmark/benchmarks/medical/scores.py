@@ -1,10 +1,7 @@
-"""The LLM judge of open medical answers: MedEvalKit's text, letter for letter
-(docs/benchmarks/medical.md, "The LLM judge").
+"""The scorers of the medical datasets, strict or as published, and the judge of open answers.
 
-Mind the sense of it: 0 means correct, 1 means incorrect. The judge is any Sketchmark model; caching and rate limits
-are the model's own.
-
-The scorer of the medical sets: one verdict per item, in the scoring asked for.
+The judge's prompt is exactly MedEvalKit's (docs/benchmarks/medical.md, "The LLM judge"). In it 0 means correct and 1
+incorrect. The judge is any Sketchmark model, with its caching and rate limits.
 """
 
 from __future__ import annotations
@@ -61,7 +58,7 @@ JUDGE_OPTIONS = Options(max_new_tokens=4096, temperature=0.0)
 
 @dataclass(frozen=True)
 class Judgement:
-    """A judge's word on one answer. `correct` is None when it gave none that can be read."""
+    """A judge's verdict on one answer. `correct` is None without a verdict."""
 
     correct: bool | None
     reply: str
@@ -72,12 +69,12 @@ def judge_prompt(question: str, gold: str, response: str) -> str:
 
 
 def read_verdict(reply: str) -> Judgement:
-    """`0` is correct and `1` incorrect. Anything else is no verdict; MedEvalKit counts it as incorrect."""
+    """Parse a verdict: `0` is correct and `1` incorrect. MedEvalKit counts anything else as incorrect."""
     return Judgement({"0": True, "1": False}.get(tagged(reply, "judge")), reply)
 
 
 async def judge_open(model: Model, question: str, gold: str, response: str) -> Judgement:
-    """One question to the judge. An answer without words is not sent: it is wrong."""
+    """Ask the judge about one answer. An answer without words is wrong and not sent."""
     if not response.strip():
         return Judgement(False, "")
     asked = of(judge_prompt(question, gold, response))
@@ -89,26 +86,24 @@ async def judge_open(model: Model, question: str, gold: str, response: str) -> J
 
 VQA_SETS = get_args(VqaSet)
 _TAGS_FIRST = ("medxpertqa", "omnimedvqa")
-"""Sets whose run loop takes the answer tags out before the judge sees the reply
+"""Datasets whose run loop removes the answer tags before the judge sees the reply
 (docs/benchmarks/medical.md, "Finding the answer in a reply")."""
 
 _YES_NO_WORDS = ("yes", "no", "是", "否", "不是")
 
 
 def checked_scoring(name: str) -> Scoring:
-    """`official` is the name that every family has for its published program: here MedEvalKit's main branch."""
-    for scoring in get_args(Scoring):
-        if name == scoring:
-            return scoring  # type: ignore[no-any-return]
-    if name == "official":
-        return "code-upstream"
-    raise UnknownName(f"no scoring {name!r}", f"there are: {', '.join((*get_args(Scoring), 'official'))}")
+    """Check a scoring's name. `official`, the common name of a published program, is MedEvalKit's main branch."""
+    known: dict[str, Scoring] = {scoring: scoring for scoring in get_args(Scoring)} | {"official": "code-upstream"}
+    if name not in known:
+        raise UnknownName(f"no scoring {name!r}", f"there are: {', '.join(known)}")
+    return known[name]
 
 
 async def score(sample: Sample, episode: Episode, grading: Grading, *, dataset: str) -> Scores:
-    """Grade one episode. With a judge, open answers are judged (in SLAKE under a `code-` scoring, all answers).
+    """Score one episode. With a judge, open answers are judged (in SLAKE under a `code-` scoring, all answers).
 
-    A judge without a verdict is its own failure, not a wrong answer; the published codes have their rules for it.
+    A judge without a verdict is a failure, not a wrong answer; the published codes have other rules.
     """
     scoring, target, reply = checked_scoring(grading.scoring), sample.target, episode.answer
     graded = grade(dataset, target, sample.groups, reply, scoring)
@@ -134,13 +129,13 @@ async def score(sample: Sample, episode: Episode, grading: Grading, *, dataset: 
         "reply": reply,
     }
     values: dict[str, float | None] = {"correct": float(correct), **graded.metrics}
-    if scoring == "code-fork":  # what its mix-up of records needs (docs/benchmarks/medical.md, "Shared replies")
+    if scoring == "code-fork":  # for docs/benchmarks/medical.md, "Shared replies"
         notes["item"] = {"key": target.get("key"), "values": values}
     return Scores(values, notes, unparsed=graded.unparsed)
 
 
 def grade(dataset: str, target: Mapping[str, Any], groups: Mapping[str, Any], reply: str, scoring: Scoring) -> Graded:
-    """The rule's verdict on one reply."""
+    """Score one reply by rule."""
     if scoring == "strict":
         return _strict(target, reply)
     code: Code = "fork" if scoring == "code-fork" else "upstream"
@@ -178,8 +173,10 @@ def _strict(target: Mapping[str, Any], reply: str) -> Graded:
 
 
 def _radrestruct_published(target: Mapping[str, Any], groups: Mapping[str, Any], reply: str) -> Graded:
-    """Single choices by the yes/no rule whatever their options, the others by the choice rule; the first gold
-    alone counts. Options that were shown lettered are judged by letter, since a bare text equals none of them."""
+    """Score as published: single choices by the yes/no rule, others by the choice rule; only the first gold counts.
+
+    Options that were shown with letters are judged by letter, because their texts are not equal to them.
+    """
     gold, reply = prepared("radrestruct", str(target["first_gold"]), reply)
     if groups["answer_type"] == "single_choice":
         return Graded(judge_yes_no(gold, reply), answer=yes_or_no(reply))
@@ -190,14 +187,14 @@ def _radrestruct_published(target: Mapping[str, Any], groups: Mapping[str, Any],
 
 
 def _for_judge(dataset: str, gold: str, reply: str, scoring: Scoring) -> tuple[str, str]:
-    """What the judge is sent: what the code sends under the published scorings, else the answer read."""
+    """Return gold and answer for the judge: as the published code sends them, or the strictly parsed answer."""
     if scoring == "strict":
         return gold, read_answer(reply).value or ""
     return prepared(dataset, gold, reply)
 
 
 def score_report(sample: Sample, episode: Episode, grading: Grading) -> Scores:
-    """The per-report metrics. The fork leaves empty reports out of its means, so there they get no score."""
+    """Score one report. The fork leaves empty reports out of its means, so there they get no score."""
     reference, reply = sample.target["reference"], episode.answer
     spoken, notes = has_words(reply), {"reply": reply, "reference": reference}
     if checked_scoring(grading.scoring) == "code-fork" and not spoken:

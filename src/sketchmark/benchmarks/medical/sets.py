@@ -1,14 +1,7 @@
-"""MedFrameQA, MedXpertQA, PMC-VQA and OmniMedVQA (docs/benchmarks/medical.md, "Multiple-choice sets").
+"""Loaders of the medical question datasets.
 
-Rad-ReStruct (https://arxiv.org/abs/2307.05766): structured questions about an X-ray.
-
-Prompts differ from MedEvalKit's under `indexed`: a question whose options are not yes and no is put as a multiple
-choice with lettered options, because a yes/no prompt asks for what is not among them. `upstream` asks as published
-(docs/benchmarks/medical.md, "Rad-ReStruct").
-
-VQA-RAD, PathVQA and SLAKE: closed and open questions about one picture.
-
-What they are: docs/benchmarks/medical.md, "Visual question answering sets".
+docs/benchmarks/medical.md describes them: "Multiple-choice sets" for MedFrameQA, MedXpertQA, PMC-VQA and OmniMedVQA,
+"Rad-ReStruct", and "Visual question answering sets" for VQA-RAD, PathVQA and SLAKE.
 """
 
 from __future__ import annotations
@@ -20,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from sketchmark.benchmarks import Kind, Language, build_all, checked_letter, checked_options, text
-from sketchmark.benchmarks.medical import Item, Protocol, Style, groups_from, letter_of, lettered, sample_of
+from sketchmark.benchmarks.medical import Item, Protocol, Style, groups_from, letter_of, lettered
 from sketchmark.benchmarks.medical.medevalkit import fork_key
 from sketchmark.episode.sample import Sample
 from sketchmark.errors import BadInput, DataMissing
@@ -48,7 +41,7 @@ def medframeqa(
     reasoning: bool = False,
     limit: int | None = None,
 ) -> Iterator[Sample]:
-    """https://arxiv.org/abs/2505.16964: 2 to 5 frames of a video, all of them inputs."""
+    """Yield MedFrameQA (https://arxiv.org/abs/2505.16964): 2 to 5 frames of a video, all of them inputs."""
     style = Style(protocol, reasoning)
     root = folder_of(data, ("MedFrameQA", "medframeqa"))
 
@@ -60,7 +53,7 @@ def medframeqa(
             raise BadInput("no image")
         question = text(row, "question")
         cluster = {"cluster": str(row["video_id"])} if row.get("video_id") else {}
-        asked = Item(
+        return Item(
             id=f"medframeqa-{number:06d}",
             kind="choice",
             question=question,
@@ -70,8 +63,7 @@ def medframeqa(
             target={"kind": "choice", "gold": gold, "key": fork_key(question, gold)},
             groups={**groups_from(row, "system", "organ", "modality"), "frames": str(len(pictures)), **cluster},
             tagged_upstream=True,
-        )
-        return sample_of(asked, style)
+        ).sample(style)
 
     return build_all("medframeqa", rows(root, hub="SuhaoYu1020/MedFrameQA", limit=limit), build)
 
@@ -86,7 +78,7 @@ def medxpertqa(
     reasoning: bool = False,
     limit: int | None = None,
 ) -> Iterator[Sample]:
-    """https://arxiv.org/abs/2501.18362: `MM` with pictures and 5 options, `Text` with 10 and none."""
+    """Yield MedXpertQA (https://arxiv.org/abs/2501.18362): `MM` has images and 5 options, `Text` 10 options."""
     if subset not in ("MM", "Text"):
         raise BadInput(f"MedXpertQA has no subset {subset!r}", "there are: MM, Text")
     style = Style(protocol, reasoning)
@@ -107,7 +99,7 @@ def medxpertqa(
         gold = checked_letter(row["label"], options)
         question = text(row, "question")
         names = row.get("images") or []
-        asked = Item(
+        return Item(
             id=text(row, "id"),
             kind="choice",
             question=question,
@@ -118,8 +110,7 @@ def medxpertqa(
             groups=groups_from(row, "question_type", "medical_task", "body_system"),
             tagged_upstream=True,
             drawn_question=_LISTED_OPTIONS.sub("", question),
-        )
-        return sample_of(asked, style)
+        ).sample(style)
 
     return build_all("medxpertqa", text_lines(files.table(name, ways("TsinghuaC3I/MedXpertQA"))), build)
 
@@ -132,9 +123,9 @@ def pmc_vqa(
     reasoning: bool = False,
     limit: int | None = None,
 ) -> Iterator[Sample]:
-    """https://arxiv.org/abs/2305.10415, version 2 (`test_2.csv`). Options are shown as the cells have them.
+    """Yield PMC-VQA (https://arxiv.org/abs/2305.10415), version 2 (`test_2.csv`). Options are shown as in the cells.
 
-    The records of the fork have no question, so it cannot take one for another: each is filed by itself.
+    The fork's records have no question, so it cannot confuse them: each has its own key.
     """
     style = Style(protocol, reasoning)
     files = open_files(
@@ -151,7 +142,7 @@ def pmc_vqa(
         _, figure, _, question, *choices, answer, _ = row
         options = [_PREFIX.sub("", choice, count=1).strip() for choice in choices]
         gold = checked_letter(answer, options)
-        asked = Item(
+        return Item(
             id=f"pmc_vqa-{number:06d}",
             kind="choice",
             question=text({"Question": question}, "Question"),
@@ -159,8 +150,7 @@ def pmc_vqa(
             options=options,
             shown=choices,
             target={"kind": "choice", "gold": gold, "key": fork_key(question, answer, number)},
-        )
-        return sample_of(asked, style)
+        ).sample(style)
 
     return build_all("pmc_vqa", csv_rows(files.table("test_2.csv", ways("RadGenome/PMC-VQA", "images_2.zip"))), build)
 
@@ -173,7 +163,7 @@ def omnimedvqa(
     reasoning: bool = False,
     limit: int | None = None,
 ) -> Iterator[Sample]:
-    """https://arxiv.org/abs/2402.09181, the open-access part: 42 data sets, 2 to 4 options."""
+    """Yield the open-access part of OmniMedVQA (https://arxiv.org/abs/2402.09181): 42 datasets, 2 to 4 options."""
     style = Style(protocol, reasoning)
     files = open_files(
         data,
@@ -194,8 +184,9 @@ def omnimedvqa(
         checked_options(options)
         answer, question = text(row, "gt_answer"), text(row, "question")
         gold = letter_of(answer, options)
-        groups = groups_from({**row, "modality_type": row.get("modality_type") or row.get("modality")}, *_OMNI_GROUPS)
-        asked = Item(
+        # one row of `Chest CT Scan.json` has `modality` for `modality_type`
+        modality = {"modality_type": row.get("modality_type") or row.get("modality")}
+        return Item(
             id=f"omnimedvqa-{number:06d}",
             kind="choice",
             question=question,
@@ -203,15 +194,10 @@ def omnimedvqa(
             options=options,
             shown=lettered(options, ". "),
             target={"kind": "choice", "gold": gold, "key": fork_key(question, gold)},
-            groups=groups,
-        )
-        return sample_of(asked, style)
+            groups=groups_from({**row, **modality}, "question_type", "modality_type", "dataset"),
+        ).sample(style)
 
     return build_all("omnimedvqa", chain.from_iterable(json_list(files.read(name), name) for name in names), build)
-
-
-_OMNI_GROUPS = ("question_type", "modality_type", "dataset")
-"""One row of `Chest CT Scan.json` says `modality` for `modality_type`."""
 
 
 _HOW = (
@@ -223,14 +209,18 @@ _HOW = (
 def radrestruct(
     *, seed: int, data: Path | None, protocol: Protocol = "indexed", reasoning: bool = False
 ) -> Iterator[Sample]:
+    """Yield Rad-ReStruct (https://arxiv.org/abs/2307.05766): structured questions about an X-ray.
+
+    `upstream` asks as published. `indexed` differs: a question whose options are not yes and no is a multiple choice,
+    because a yes/no prompt would not match its options (docs/benchmarks/medical.md, "Rad-ReStruct").
+    """
     style = Style(protocol, reasoning)
     files = open_files(data, ("Radrestruct", "radrestruct", "rad-restruct"), how=_HOW)
     names = files.matching("test_qa_pairs", ".json")
     if not names:
         raise DataMissing(f"no test_qa_pairs/*.json in {files.root}", _HOW)
-    mapping = json_value(
-        files.read("id_to_img_mapping_frontal_reports.json"), "id_to_img_mapping_frontal_reports.json"
-    )
+    file = "id_to_img_mapping_frontal_reports.json"
+    mapping = json_value(files.read(file), file)
 
     def rows() -> Iterator[tuple[str, str, int, Any]]:
         for name in names:
@@ -253,7 +243,7 @@ def radrestruct(
         target: dict[str, Any] = {"kind": "yes_no", "gold": golds[0]}
         if not yes_no:
             target = {"kind": "choices", "gold": sorted({letter_of(gold, options) for gold in golds})}
-        asked = Item(
+        return Item(
             id=f"{report}-{stem}-{number:03d}",
             kind=kind,
             question=text({"question": question}, "question"),
@@ -266,8 +256,7 @@ def radrestruct(
                 "path": str(info.get("path") or "").partition("_")[0] or "Unknown",
                 "cluster": report,
             },
-        )
-        return sample_of(asked, style)
+        ).sample(style)
 
     return build_all("radrestruct", rows(), build)
 
@@ -280,7 +269,7 @@ def vqa_rad(
     reasoning: bool = False,
     limit: int | None = None,
 ) -> Iterator[Sample]:
-    """https://doi.org/10.1038/sdata.2018.251."""
+    """Yield VQA-RAD (https://doi.org/10.1038/sdata.2018.251)."""
     return _yes_no_or_open("vqa_rad", "flaviagiammarino/vqa-rad", data, Style(protocol, reasoning), limit)
 
 
@@ -292,7 +281,7 @@ def path_vqa(
     reasoning: bool = False,
     limit: int | None = None,
 ) -> Iterator[Sample]:
-    """https://arxiv.org/abs/2003.10286."""
+    """Yield PathVQA (https://arxiv.org/abs/2003.10286)."""
     return _yes_no_or_open("path_vqa", "flaviagiammarino/path-vqa", data, Style(protocol, reasoning), limit)
 
 
@@ -304,19 +293,18 @@ def _yes_no_or_open(name: str, repo: str, data: Path | None, style: Style, limit
         closed = answer.strip().lower() in ("yes", "no")
         kind: Kind = "judgement" if closed else "open"
         if style.protocol == "upstream" and closed:
-            # the main branch looks at the answer unstripped, in PathVQA also as it is written
+            # the main branch compares the answer unstripped and, in PathVQA, with its case
             # (docs/benchmarks/medical.md, "Closed or open, unstripped")
             seen = answer if name == "path_vqa" else answer.lower()
             kind = "judgement" if seen in ("yes", "no") else "open"
-        asked = Item(
+        return Item(
             id=f"{name}-{number:06d}",
             kind=kind,
             question=question,
             pictures=[table_picture(row["image"], root)],
             target={"kind": "yes_no" if closed else "open", "gold": answer, "key": fork_key(question, answer)},
             groups={"answer_type": "closed" if closed else "open"},
-        )
-        return sample_of(asked, style)
+        ).sample(style)
 
     return build_all(name, rows(root, hub=repo, limit=limit), build)
 
@@ -330,7 +318,7 @@ def slake(
     reasoning: bool = False,
     limit: int | None = None,
 ) -> Iterator[Sample]:
-    """https://arxiv.org/abs/2102.09542: English and Chinese together, as published; `language=en` or `zh` for one."""
+    """Yield SLAKE (https://arxiv.org/abs/2102.09542): English and Chinese, as published, or one `language`."""
     if language not in ("all", "en", "zh"):
         raise BadInput(f"SLAKE has no language {language!r}", "there are: all, en, zh")
     style = Style(protocol, reasoning)
@@ -348,7 +336,7 @@ def slake(
         question, answer, name = text(row, "question"), text(row, "answer"), text(row, "img_name")
         spoken: Language = "zh" if row["q_lang"] == "zh" else "en"
         closed = row["answer_type"] != "OPEN"
-        asked = Item(
+        return Item(
             id=f"slake-{number:06d}",
             kind="closed" if closed else "open",
             question=question,
@@ -360,7 +348,6 @@ def slake(
                 "language": spoken,
                 **groups_from(row, "modality", "location", "content_type"),
             },
-        )
-        return sample_of(asked, style)
+        ).sample(style)
 
     return build_all("slake", json_list(files.table("test.json", ways("BoKelvin/SLAKE")), "test.json"), build)

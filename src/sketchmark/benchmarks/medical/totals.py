@@ -1,9 +1,7 @@
-"""The totals of the medical data sets, under the keys their own reports use, in every scoring mode.
+"""Totals of the medical datasets, under their published keys (docs/benchmarks/medical.md, "Totals").
 
-`strict` has one verdict per item and one denominator per table. The accidents of the `code-` modes are the functions
-that cite docs/benchmarks/medical.md.
-
-Each medical set's own tables, from the rows of a run (docs/benchmarks/medical.md, "Totals").
+`strict` has one verdict per sample and one denominator per table. Comments mark the accidents of the `code-`
+scorings.
 """
 
 from __future__ import annotations
@@ -19,8 +17,7 @@ from sketchmark.errors import BadInput
 
 
 def choice_totals(items: Sequence[Graded], groupings: Mapping[str, str] | None = None) -> dict[str, Any]:
-    """Totals of a multiple-choice set. `groupings` maps a table's key to the group it is split by:
-    `{"question type metrics": "question_type"}`."""
+    """Compute the totals of a multiple-choice dataset. `groupings`: key of a table -> the group it is split by."""
     totals: dict[str, Any] = {"total metrics": _counted(items)}
     for key, by in (groupings or {}).items():
         names = dict.fromkeys(item.groups[by] for item in items)
@@ -29,7 +26,7 @@ def choice_totals(items: Sequence[Graded], groupings: Mapping[str, str] | None =
 
 
 def radrestruct_totals(items: Sequence[Graded]) -> dict[str, Any]:
-    """`multiple_choice` also holds the six fixed_choice items, as upstream."""
+    """Compute the totals of Rad-ReStruct. As upstream, `multiple_choice` includes the six fixed_choice samples."""
     single = [item for item in items if item.groups["answer_type"] == "single_choice"]
     multiple = [item for item in items if item.groups["answer_type"] != "single_choice"]
     return {
@@ -43,7 +40,7 @@ def radrestruct_totals(items: Sequence[Graded]) -> dict[str, Any]:
 def vqa_totals(
     items: Sequence[Graded], dataset: VqaSet, scoring: Scoring = "strict", *, with_judge: bool = False
 ) -> dict[str, Any]:
-    """Totals of VQA_RAD, PATH_VQA and SLAKE: all items, the open ones with their metrics, the closed ones."""
+    """Compute the totals of VQA_RAD, PATH_VQA and SLAKE: all, open (with metrics) and closed samples."""
     if scoring == "paper" and not with_judge:
         raise BadInput("scoring `paper` judges open answers with a model", "give --judge, or use --scoring strict")
     opened = [item for item in items if not item.closed]
@@ -53,8 +50,10 @@ def vqa_totals(
     for name in METRICS:
         open_table[name] = sum(item.metrics[name] for item in opened) / len(opened) if opened else 0.0
     open_table["acc"] = share(open_right, len(opened))
-    if scoring in ("code-upstream", "code-fork"):
-        open_table["acc"] = _divided_again(open_table["acc"], len(opened))
+    if scoring.startswith("code-") and opened:
+        # both codes divide by the number of open samples a second time
+        # (docs/benchmarks/medical.md, "Open accuracy divided twice")
+        open_table["acc"] /= len(opened)
     return {
         "total metrics": table(open_right + close_right, len(items)),
         "open": open_table,
@@ -73,33 +72,17 @@ def _rights(
         return _fork_judged(opened), _fork_judged(closed) if dataset == "slake" else by_rule
     by_judge = sum(item.judged is True for item in opened)
     if scoring == "code-upstream" and dataset == "slake":
-        return by_judge, _slake_closed_twice(closed)
+        # the main branch adds the judge's verdicts on closed samples to the rule's: accuracy can exceed 1
+        # (docs/benchmarks/medical.md, "Closed answers counted twice")
+        return by_judge, by_rule + sum(item.judged is True for item in closed)
     if scoring == "code-upstream" and dataset == "path_vqa":
-        return by_judge, _path_vqa_closed_forgotten()
+        return by_judge, 0  # docs/benchmarks/medical.md, "Closed answers zeroed"
     return by_judge, by_rule
 
 
 def _fork_judged(items: Sequence[Graded]) -> int:
-    """The fork falls back to the rule where there is no verdict (docs/benchmarks/medical.md, "The LLM judge")."""
+    """Count as the fork does, by rule without a verdict (docs/benchmarks/medical.md, "The LLM judge")."""
     return sum(item.right if item.judged is None else item.judged for item in items)
-
-
-def _slake_closed_twice(closed: Sequence[Graded]) -> int:
-    """SLAKE on the main branch adds the judge's verdicts on closed items to the rule's: accuracy passes 1
-    (docs/benchmarks/medical.md, "Closed answers counted twice")."""
-    return sum(item.right for item in closed) + sum(item.judged is True for item in closed)
-
-
-def _path_vqa_closed_forgotten() -> int:
-    """PATH_VQA on the main branch zeroes the closed items when a judge is used
-    (docs/benchmarks/medical.md, "Closed answers zeroed")."""
-    return 0
-
-
-def _divided_again(accuracy: float, opened: int) -> float:
-    """Both codes divide the open accuracy by the number of open items a second time
-    (docs/benchmarks/medical.md, "Open accuracy divided twice")."""
-    return accuracy / opened if opened else 0.0
 
 
 def _counted(items: Sequence[Graded]) -> Table:
@@ -107,11 +90,8 @@ def _counted(items: Sequence[Graded]) -> Table:
 
 
 def _oddities(items: Sequence[Graded]) -> Table:
-    """Counts that belong beside every score: shown only when there are any."""
-    counts = {
-        "unparsed": sum(item.unparsed for item in items),
-        "stopped": sum(item.stopped for item in items),
-    }
+    """Count unparsed and stopped samples, if there are any."""
+    counts = {"unparsed": sum(item.unparsed for item in items), "stopped": sum(item.stopped for item in items)}
     return {name: count for name, count in counts.items() if count}
 
 
@@ -124,7 +104,7 @@ Row = Mapping[str, Any]
 
 
 def totals(rows: Sequence[Row], scoring: str, *, dataset: str) -> dict[str, Any]:
-    """The tables under the keys that MedEvalKit's metrics.json has."""
+    """Compute the tables under the keys of MedEvalKit's metrics.json."""
     how = checked_scoring(scoring)
     scored = [row for row in rows if row["scored"]]
     items = [_graded(row) for row in (_last_records(scored) if how == "code-fork" else scored)]
@@ -137,7 +117,7 @@ def totals(rows: Sequence[Row], scoring: str, *, dataset: str) -> dict[str, Any]
 
 
 def reports(rows: Sequence[Row], scoring: str) -> dict[str, Any]:
-    """BLEU, ROUGE, METEOR and CIDEr of a set of reports. CIDEr is of the set, not of a report: no row has it."""
+    """Compute BLEU, ROUGE, METEOR and CIDEr of all reports. No row has CIDEr: it depends on all reports."""
     how = checked_scoring(scoring)
     scored = [row for row in rows if row["scored"]]
     references = [row["notes"]["reference"] for row in scored]
@@ -159,7 +139,7 @@ def _graded(row: Row) -> Graded:
 
 
 def settle(rows: Sequence[Row], scoring: str) -> dict[str, dict[str, float | None]]:
-    """The fork scores an item by the record that it files last under the same key."""
+    """Return the values of samples as the fork scores them: by the last record with the same key."""
     if scoring != "code-fork":
         return {}
     filed = [row for row in rows if row["notes"].get("item", {}).get("key")]
@@ -171,6 +151,6 @@ def _last_records(rows: Sequence[Row]) -> list[Row]:
 
 
 def _values(row: Row) -> dict[str, float | None]:
-    """What the item is worth by itself, also where `settle` has given the row another's values."""
+    """Return the sample's own values, even if `settle` has replaced those of the row."""
     values: dict[str, float | None] = row["notes"].get("item", row).get("values", row["values"])
     return values

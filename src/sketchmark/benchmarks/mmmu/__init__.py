@@ -1,16 +1,10 @@
-"""MMMU (https://arxiv.org/abs/2311.16502) and MMMU-Pro (https://arxiv.org/abs/2409.02813).
+"""MMMU (https://arxiv.org/abs/2311.16502) and MMMU-Pro (https://arxiv.org/abs/2409.02813): prompts, subjects, data.
 
-The prompts of MMMU and MMMU-Pro, letter for letter (docs/benchmarks/mmmu.md, "Prompts of MMMU").
-
-Three protocols of MMMU: `official` is the benchmark's own LLaVA configuration, `upstream` MedEvalKit's, `indexed`
-that of MedEvalKit's fork, with the image-index sentence after the options.
-
-MMMU's 30 subjects in their six domains (docs/benchmarks/mmmu.md, "Subjects").
-
-MMMU and MMMU-Pro from the hub or a copy of it (docs/benchmarks/mmmu.md, "Rows of MMMU").
-
-Every picture of a question is an input. The published scripts pass only the first one, so numbers made
-with them are not comparable on questions with several.
+The prompts are as published (docs/benchmarks/mmmu.md, "Prompts of MMMU"). MMMU has three protocols: `official` is the
+benchmark's LLaVA configuration, `upstream` MedEvalKit's, and `indexed` that of MedEvalKit's fork, with the
+image-index sentence after the options. The data come from the hub or a copy of it (docs/benchmarks/mmmu.md, "Rows of
+MMMU"). Every image of a question is an input. The published scripts pass only the first, so their numbers are not
+comparable on questions with several.
 """
 
 from __future__ import annotations
@@ -43,8 +37,7 @@ ALIASES = {
     "totals": "sketchmark.benchmarks.mmmu.scores:totals",
     "submission": "sketchmark.benchmarks.mmmu.scores:write",
 }
-"""The names by which task files and run folders know this code. They never change; where the code is, may."""
-
+"""Stable names of this code in task files and run folders."""
 
 Protocol = Literal["indexed", "upstream", "official"]
 ProSetting = Literal["standard", "vision"]
@@ -77,10 +70,10 @@ def mmmu_prompt(
     reasoning: bool = False,
     protocol: Protocol = "indexed",
 ) -> str:
-    """The prompt of one MMMU question; no options means an open question.
+    """Build the prompt of one MMMU question; no options means an open question.
 
-    `<image 1>` placeholders stay in the text as they are, in all three protocols. The official form has no
-    reasoning variant; asking for one gives MedEvalKit's instruction in the official layout.
+    `<image 1>` placeholders stay in the text in all protocols. The official form has no reasoning variant: with
+    `reasoning` it has MedEvalKit's instruction in the official layout.
     """
     last = instruction("choice" if options else "closed", reasoning=reasoning)
     lettered = [f"({ascii_uppercase[i]}) {text}" for i, text in enumerate(options)]
@@ -97,7 +90,7 @@ def mmmu_prompt(
 def pro_prompt(
     question: str, options: Sequence[str], *, setting: ProSetting = "standard", mode: ProMode = "direct"
 ) -> str:
-    """The prompt of one MMMU-Pro question. In the vision setting question and options are in the picture alone."""
+    """Build the prompt of one MMMU-Pro question. In the vision setting, question and options are in the image."""
     last = PRO_INSTRUCTIONS[mode, setting]
     if setting == "vision":
         return last
@@ -105,10 +98,10 @@ def pro_prompt(
 
 
 def pro_image_order(question: str, options: Sequence[str]) -> list[int]:
-    """The numbers of the pictures in the order they are to be sent: that of their placeholders in the text.
+    """Return the numbers of the images in the order of their placeholders in the text.
 
-    MMMU-Pro shuffled the options after the pictures were numbered, so the order is often not 1, 2, 3. A placeholder
-    that comes twice sends its picture twice, so that the n-th `<image>` is always the n-th picture.
+    MMMU-Pro shuffled the options after numbering the images, so the order is often not 1, 2, 3. A repeated one
+    sends its image again, so that the n-th `<image>` is always the n-th image.
     """
     return [int(number) for number in _PLACEHOLDER.findall(_pro_body(question, options))]
 
@@ -145,7 +138,7 @@ SUBJECTS = tuple(subject for subjects in DOMAINS.values() for subject in subject
 
 
 def subject_of(item_id: str) -> str:
-    """`validation_Basic_Medical_Science_10` -> `Basic_Medical_Science`; empty when the id is of another form."""
+    """Parse `Basic_Medical_Science` from `validation_Basic_Medical_Science_10`; empty for another form."""
     name = item_id.partition("_")[2].rpartition("_")[0]
     return name if name in SUBJECTS else ""
 
@@ -165,7 +158,7 @@ def mmmu(
     reasoning: bool = False,
     limit: int | None = None,
 ) -> Iterator[Sample]:
-    """`subjects`: all, a domain's name, or subjects joined by `+`."""
+    """Yield the questions of MMMU. `subjects`: all, a domain's name, or subjects joined by `+`."""
     if split not in ("dev", "validation", "test"):
         raise BadInput(f"MMMU has no split {split!r}", "there are: dev, validation, test")
     if protocol not in ("indexed", "upstream", "official"):
@@ -197,7 +190,7 @@ def mmmu(
 def _subject_rows(
     root: Path | None, subjects: Sequence[str], split: str, limit: int | None
 ) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Rows with their subject. A single file, or what `datasets` saved, may hold any subjects: their ids tell."""
+    """Yield rows with their subject. In a single file of any subjects, the subject is in the ids."""
     if root is not None and root.is_file():
         found = False
         for row in rows(root, hub="MMMU/MMMU", split=split):
@@ -210,7 +203,9 @@ def _subject_rows(
     tables = (
         (subject, rows(root, hub="MMMU/MMMU", config=subject, split=split, limit=limit)) for subject in subjects
     )
-    for subject, table in tables if limit is not None else list(tables):  # all at once: missing data is said first
+    for subject, table in (
+        tables if limit is not None else list(tables)
+    ):  # open all first, to report missing data early
         for row in table:
             if subject_of(str(row.get("id"))) in ("", subject):
                 yield subject, row
@@ -224,7 +219,7 @@ def mmmu_pro(
     style: ProMode = "direct",
     limit: int | None = None,
 ) -> Iterator[Sample]:
-    """`config` is the hub's name of the set; `style` the instruction: direct or cot."""
+    """Yield the questions of MMMU-Pro. `config` is the name on the hub; `style` the instruction: direct or cot."""
     if config not in _PRO_CONFIGS:
         raise BadInput(f"MMMU-Pro has no set {config!r}", f"there are: {', '.join(_PRO_CONFIGS)}")
     if style not in ("direct", "cot"):
@@ -242,7 +237,7 @@ def mmmu_pro(
             order = pro_image_order(question, target["options"]) or sorted(found)
             missing = [number for number in order if number not in found]
             if missing:
-                raise BadInput(f"no image_{missing[0]}, which the text asks for")
+                raise BadInput(f"no image_{missing[0]}, which the text refers to")
             images = [found[number] for number in order]
         return Sample(
             id=text(row, "id"),
@@ -274,9 +269,9 @@ def chosen_subjects(names: str) -> tuple[str, ...]:
 
 
 def target_of(row: Mapping[str, Any]) -> dict[str, Any]:
-    """What is true of a row. `gold` is None where the benchmark keeps the answer to itself.
+    """Return the ground truth of a row. `gold` is None if the benchmark withholds the answer.
 
-    The options of one row of MMMU-Pro are a list within the list, and its gold is the letter of none of them
+    The options of one row of MMMU-Pro are a list in a list, and its gold is not a letter of them
     (docs/benchmarks/mmmu.md, "A list in a list").
     """
     listed = literal(row.get("options") or "[]")
@@ -286,30 +281,31 @@ def target_of(row: Mapping[str, Any]) -> dict[str, Any]:
     withheld = answer in (None, "", WITHHELD)
     if not listed:
         return {"kind": "open", "options": [], "gold": None if withheld else _open_gold(answer)}
-    options = checked_options(listed)
-    if all(isinstance(option, str) for option in listed):
-        return {"kind": "choice", "options": options, "gold": None if withheld else checked_letter(answer, options)}
-    return {"kind": "choice", "options": options, "gold": None if withheld else str(answer).strip().upper()}
+    options, gold = checked_options(listed), str(answer).strip().upper()
+    if not withheld and all(isinstance(option, str) for option in listed):
+        gold = checked_letter(answer, options)
+    return {"kind": "choice", "options": options, "gold": None if withheld else gold}
 
 
 def has_gold(target: Mapping[str, Any]) -> bool:
-    """Whether what is right can be told: nobody can where the gold is no letter of the options."""
+    """Return whether the ground truth is known and, for a choice, is a letter of the options."""
     return target["gold"] is not None and (target["kind"] == "open" or target["gold"] in lettering(target))
 
 
 def lettering(target: Mapping[str, Any]) -> dict[str, str]:
-    return {chr(ord("A") + i): option for i, option in enumerate(target["options"])}
+    """Return the options by letter."""
+    return dict(zip(ascii_uppercase, target["options"], strict=False))
 
 
 def _open_gold(answer: Any) -> str | list[str]:
-    """Three validation items have several golds, written as a Python list."""
+    """Parse the gold of an open question. Three validation rows have several, as a Python list."""
     if isinstance(answer, str) and answer.startswith("["):
         answer = literal(answer)
     return [str(one) for one in answer] if isinstance(answer, (list, tuple)) else str(answer)
 
 
 def _images(row: Mapping[str, Any], root: Path | None) -> dict[int, Picture]:
-    """Pictures by their number in the text."""
+    """Return the images by their number in the text."""
     return {
         number: table_picture(row[f"image_{number}"], root)
         for number in range(1, _MOST_IMAGES + 1)

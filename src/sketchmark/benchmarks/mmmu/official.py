@@ -1,9 +1,8 @@
 """The parsers of MMMU, MMMU-Pro and MedEvalKit, accidents included (docs/benchmarks/mmmu.md, "Choice parsers").
 
-An unreadable choice is answered at random by all three, which is worth 1/n per item. The random numbers
-come from a `random.Random` the caller owns: `random.Random(42)` gives what the official module's seed gives, drawn
-in item order; without one, what would be random is None. A null reply stops MMMU and MMMU-Pro, so callers of
-those pass text only.
+All three answer an unparsed choice at random, which is worth 1/n per sample. The caller passes a `random.Random`:
+`random.Random(42)`, drawn in the order of the samples, gives the official numbers. Without one, a random answer is
+None. A null reply stops MMMU and MMMU-Pro, so pass only text to their parsers.
 """
 
 from __future__ import annotations
@@ -21,17 +20,19 @@ Prediction = str | Number
 
 _END_MARKS = (",", ".", "!", "?", ";", ":", "'")
 _MORE_THAN_WORDS = 5
-"""Option texts are looked for only in replies of more words than this."""
+"""Option texts are searched only in replies of more words than this."""
 
 
 def parse_choice(response: str, options: Mapping[str, str], rng: random.Random | None) -> str | None:
-    """MMMU's parser. Letters are case-sensitive, and the article A is option A."""
+    """Parse a choice as MMMU does. Letters are case-sensitive, and the article A is option A."""
     return _general_rules(response, options, rng, _letters_between_spaces)
 
 
 def parse_choice_medevalkit(response: Any, options: Mapping[str, str], rng: random.Random | None) -> str | None:
-    """MedEvalKit's: MMMU's on what the tag and then the box hold, stripped; a box that was cut off is the word None.
-    A null reply is an empty one."""
+    """Parse a choice as MedEvalKit does: MMMU's parser on the stripped content of the tag, then of the box.
+
+    A truncated box is the word None. A null reply is an empty one.
+    """
     text = tagged(response if isinstance(response, str) else "", "answer")
     if "\\boxed" in text:
         text = boxed(text)
@@ -39,7 +40,7 @@ def parse_choice_medevalkit(response: Any, options: Mapping[str, str], rng: rand
 
 
 def parse_choice_pro(response: Any, options: Mapping[str, str], rng: random.Random | None) -> str | None:
-    """MMMU-Pro's. After the last `Answer:` a letter counts even inside a word
+    """Parse a choice as MMMU-Pro does. After the last `Answer:` a letter counts even inside a word
     (docs/benchmarks/mmmu.md, "Letters inside words")."""
     text = response if isinstance(response, str) else ""
     _, announced, tail = text.rpartition("Answer:")
@@ -55,7 +56,7 @@ def _letters_between_spaces(text: str, options: Mapping[str, str]) -> list[str]:
 
 
 def _letters_before_space_or_dot(text: str, options: Mapping[str, str]) -> list[str]:
-    """No space is asked for before the letter, so DNA is option A."""
+    """Find letters without requiring a space before them, so DNA is option A."""
     return [letter for letter in options if f"{letter} " in text] or [
         letter for letter in options if f"{letter}." in text
     ]
@@ -89,19 +90,18 @@ def _latest(candidates: Sequence[str], position: Callable[[str], int]) -> str:
 _COMMA_NUMBER = re.compile(r"-?\b\d{1,3}(?:,\d{3})+\b")
 _SCIENTIFIC = re.compile(r"-?(?<!\d)\d++(?:\.\d++)?+[eE][+-]?\d++")
 _PLAIN_NUMBER = re.compile(r"-?(?:(?<!\d)\d++\.\d++|\.\d++|(?<!\d)\d++\b)(?![eE][+-]?\d)(?![,\d])")
-"""A number starts where its digits start and takes them all: the published patterns find the same ones, but try every
-digit of a long row as a start."""
+"""Unlike the published patterns, this one does not try every digit of a long number as a start; it finds the same."""
 
 _INDICATORS = ("could be ", "so ", "is ", "thus ", "therefore ", "final ", "answer ", "result ")
 
 
 def find_numbers(text: str) -> list[str]:
-    """Comma numbers, then scientific ones, then plain ones. The kinds overlap: `$1,234.50` also yields 234.50."""
+    """Find comma numbers, then scientific, then plain ones. The kinds overlap: `$1,234.50` also yields 234.50."""
     return [*_COMMA_NUMBER.findall(text), *_SCIENTIFIC.findall(text), *_PLAIN_NUMBER.findall(text)]
 
 
 def normalise(text: str) -> list[Prediction]:
-    """A number (commas removed) as a float of two decimals, anything else lowercased.
+    """Return a number (commas removed) as a float of two decimals, anything else in lower case.
 
     A single character becomes two strings with a space on one side, so that containment cannot match inside a word.
     """
@@ -115,7 +115,7 @@ def normalise(text: str) -> list[Prediction]:
 
 
 def parse_open(response: str) -> set[Prediction]:
-    """All that the reply could be said to answer (docs/benchmarks/mmmu.md, "Open answers").
+    """Return all possible answers in a reply (docs/benchmarks/mmmu.md, "Open answers").
 
     The text is lowercased before a sentence split that looks for capitals, so only newlines split.
     """
@@ -134,7 +134,7 @@ def parse_open(response: str) -> set[Prediction]:
 
 
 def open_is_right(gold: str | Sequence[str], predictions: set[Prediction]) -> bool:
-    """A string prediction is right when it contains a string gold anywhere: `no` is in `nothing`."""
+    """Score predictions: a string is right if it contains a string gold anywhere, as `nothing` contains `no`."""
     golds = [value for answer in ([gold] if isinstance(gold, str) else gold) for value in normalise(answer)]
     texts = [value for value in golds if isinstance(value, str)]
     numbers = [value for value in golds if isinstance(value, float) and not math.isnan(value)]
@@ -145,7 +145,6 @@ def open_is_right(gold: str | Sequence[str], predictions: set[Prediction]) -> bo
 
 
 def open_is_right_medevalkit(gold: str | Sequence[str], response: str) -> bool:
-    """MedEvalKit's validation run hands over the raw string, whose characters are then taken one by one: no gold fits
-    in a single character, so every open item is wrong
+    """Score an open answer as MedEvalKit's validation run does: character by character, so that every one is wrong
     (docs/benchmarks/mmmu.md, "Open answers by character")."""
     return open_is_right(gold, set(response))

@@ -1,15 +1,9 @@
-"""The strict verdict on MMMU's open questions: a number or a short text, read where the reply gives its answer.
+"""Scoring of MMMU and MMMU-Pro, strict or as published (docs/benchmarks/mmmu.md, "Accidents"), totals and files.
 
-Replies as the official MMMU and MMMU-Pro programs write them: rows that hold their questions.
-
-MMMU's totals under the keys of the program that made them (docs/benchmarks/mmmu.md, "Totals").
-
-Scoring of MMMU and MMMU-Pro: strict, or as the published programs do it (docs/benchmarks/mmmu.md, "Accidents").
-
-`official` is the benchmark's own program; `paper` means the same here. `code-upstream` and `code-fork` are
-MedEvalKit's, which has no MMMU-Pro: there they mean `official` too.
-
-MMMU's test answers are withheld: the file that its EvalAI page takes, one JSON of id -> answer.
+`official` is the benchmark's program; `paper` means the same here. `code-upstream` and `code-fork` are MedEvalKit's,
+which has no MMMU-Pro: there they mean `official` too. The totals have the keys of the program
+(docs/benchmarks/mmmu.md, "Totals"). `sample_of` builds samples from published output files, whose rows contain the
+questions. MMMU's test answers are withheld: `write` makes the file to submit.
 """
 
 from __future__ import annotations
@@ -42,23 +36,20 @@ from sketchmark.errors import UnknownName
 from sketchmark.files import write_json
 
 _DECIMALS = 2
-"""MMMU compares numbers after rounding to two decimals (docs/benchmarks/mmmu.md, "Open answers"); strict too."""
+"""MMMU rounds numbers before comparing (docs/benchmarks/mmmu.md, "Open answers"); `strict` does too."""
 
 
 def open_verdict(gold: str | Sequence[str], response: Any) -> Parsed[bool]:
-    """Right if any gold is what the reply answers, not just a thing it mentions; None if it answers nothing.
+    """Score an open answer strictly: right if any gold is the answer, not just a mention; None if unparsed.
 
-    Each kind of gold has its reader: numbers, single letters, yes and no, words.
+    Each kind of gold has its parser: numbers, single letters, yes and no, words.
     """
     golds = [gold] if isinstance(gold, str) else list(gold)
     values = [value for value in map(number, golds) if value is not None]
     letters = [wanted.strip().upper() for wanted in golds if len(plain(wanted)) == 1 and plain(wanted).isalpha()]
     sides = [plain(wanted) in YES for wanted in golds if plain(wanted) in YES | NO]
-    words = [
-        wanted
-        for wanted in golds
-        if number(wanted) is None and len(plain(wanted)) > 1 and plain(wanted) not in YES | NO
-    ]
+    texts = [wanted for wanted in golds if number(wanted) is None and len(plain(wanted)) > 1]
+    words = [wanted for wanted in texts if plain(wanted) not in YES | NO]
     read: list[Parsed[bool]] = []
     if values:
         answer = read_number(response)
@@ -83,7 +74,7 @@ _CHOICE = "multiple-choice"
 
 
 def sample_of(row: Mapping[str, Any]) -> Sample | None:
-    """The question that a row holds; None where what is true of it is not there."""
+    """Build the sample from a row of a published output file; None without the ground truth."""
     options = _options(row)
     if "id" not in row or "answer" not in row or options is None:
         return None
@@ -93,7 +84,7 @@ def sample_of(row: Mapping[str, Any]) -> Sample | None:
 
 
 def _options(row: Mapping[str, Any]) -> Any:
-    """None where they are not in the row. An open question says what it is and has nothing else."""
+    """Return the options of a row, none for an open question, or None if the row lacks them."""
     if "options" in row:
         return row["options"] or []
     if "index2ans" in row:
@@ -106,9 +97,9 @@ _OFFICIAL_DECIMALS = 3
 
 
 def official_totals(items: Sequence[Graded]) -> dict[str, dict[str, float]]:
-    """The official table: `Overall-<Domain>`, its subjects, and `Overall`, all over instances, to three decimals.
+    """Build the official table over samples: `Overall-<Domain>`, its subjects, and `Overall`, to three decimals.
 
-    Subjects without items are left out, and so are their domains.
+    Subjects and domains without samples are left out.
     """
     totals: dict[str, dict[str, float]] = {}
     for domain, subjects in DOMAINS.items():
@@ -123,7 +114,7 @@ def official_totals(items: Sequence[Graded]) -> dict[str, dict[str, float]]:
 
 
 def medevalkit_totals(items: Sequence[Graded]) -> dict[str, Any]:
-    """MedEvalKit's validation results: one table per subject, and `total`."""
+    """Build MedEvalKit's validation results: one table per subject, and `total`."""
     totals: dict[str, Any] = {}
     for subject in dict.fromkeys(item.groups["subject"] for item in items):
         of_subject = [item for item in items if item.groups["subject"] == subject]
@@ -139,15 +130,15 @@ def _official_row(items: Sequence[Graded]) -> dict[str, float]:
 
 SCORINGS = ("strict", "official", "paper", "code-upstream", "code-fork")
 SEED = 42
-"""What the official program seeds `random` with, and MedEvalKit by default."""
+"""Seed of the official program, and MedEvalKit's default."""
 
 
 def score(sample: Sample, episode: Episode, grading: Grading, *, program: str) -> Scores:
-    """Grade one episode; an item whose answer is withheld gets no score, and neither does, in `strict`, one whose
-    options cannot be read: the published programs count it as wrong.
+    """Score one episode. A sample with a withheld answer gets no score.
 
-    Under the published scorings an unreadable choice is drawn at random. The row then holds the expected value, 1/n;
-    the tables (`totals`) hold what the seeded draw gives, which depends on all the items before.
+    With invalid options, `strict` gives no score and the published programs count the sample as wrong. They answer an
+    unparsed choice at random: the row has the expected value, 1/n, and the tables (`totals`) the seeded draw, which
+    depends on all samples before.
     """
     scoring, target, reply = _checked(grading.scoring), sample.target, episode.answer
     if target["gold"] is None or (scoring == "strict" and not has_gold(target)):
@@ -166,7 +157,7 @@ def score(sample: Sample, episode: Episode, grading: Grading, *, program: str) -
 
 
 def totals(rows: Sequence[Mapping[str, Any]], scoring: str, *, program: str) -> dict[str, Any]:
-    """The benchmark's own table, or MedEvalKit's under its scorings."""
+    """Build the benchmark's table, or MedEvalKit's under its scorings."""
     how = _checked(scoring)
     known = [row for row in rows if row["scored"] and row["values"].get("correct") is not None]
     if not known:
@@ -180,11 +171,8 @@ def totals(rows: Sequence[Mapping[str, Any]], scoring: str, *, program: str) -> 
 def _strict(target: Mapping[str, Any], reply: str) -> Scores:
     if target["kind"] == "open":
         verdict = open_verdict(target["gold"], reply)
-        return Scores(
-            {"correct": float(verdict.value is True)},
-            {"read": verdict.how, "gold": target["gold"]},
-            unparsed=verdict.value is None,
-        )
+        notes = {"read": verdict.how, "gold": target["gold"]}
+        return Scores({"correct": float(verdict.value is True)}, notes, unparsed=verdict.value is None)
     read = read_choice(reply, target["options"])
     notes = {"answer": read.value, "read": read.how, "gold": target["gold"]}
     return Scores({"correct": float(read.value == target["gold"])}, notes, unparsed=read.value is None)
@@ -195,8 +183,10 @@ def _graded(row: Mapping[str, Any]) -> Graded:
 
 
 def _replayed(rows: Sequence[Mapping[str, Any]], program: str) -> list[Graded]:
-    """All items again, with one seeded stream of chance for what cannot be read, in the order in which the published
-    programs come to them: subject by subject, by name, each as its file has it."""
+    """Score all samples with one seeded random stream for unparsed choices.
+
+    The order is that of the published programs: subjects by name, samples as in their file.
+    """
     rng = random.Random(SEED)
     items = []
     for row in sorted(rows, key=lambda row: str(row["groups"]["subject"])):
@@ -234,7 +224,7 @@ def _checked(scoring: str) -> str:
 
 
 def write(episodes: Iterable[Episode], folder: Path) -> list[Path]:
-    """A choice that could not be read is submitted empty: nothing is guessed on the model's behalf."""
+    """Write the file for MMMU's EvalAI page: id -> answer, as JSON. An unparsed choice is empty: no guesses."""
     answers: dict[str, str] = {}
     for episode in episodes:
         target = episode.sample.target

@@ -1,13 +1,8 @@
-"""MMSI-Bench (https://arxiv.org/abs/2505.23764): spatial questions about several pictures at once.
+"""MMSI-Bench (https://arxiv.org/abs/2505.23764): spatial questions about several images at once.
 
-Questions of MMSI-Bench: every picture of a row is an input, in order; the annotator's `thought` is never read.
-
-MMSI-Bench's published readings of the answer letter (docs/benchmarks/mmsi.md, "The published readings").
-
-`official` is the benchmark's own: A to D as written. `lenient` is the later official parser: A to F in either case,
-which takes the first letter of "e.g." for an answer. No letter is no answer, never a guess.
-
-MMSI-Bench's score: the answer letter, right or wrong. No letter found is wrong, with a note.
+Every image of a row is an input, in order. The annotator's `thought` is never read. There are two published
+parsers of the answer letter (docs/benchmarks/mmsi.md, "The published readings"). `official` is the benchmark's own: A
+to D in capitals. `lenient` is its later one: A to F in either case, which parses "e.g." as E. Neither guesses.
 """
 
 from __future__ import annotations
@@ -29,8 +24,7 @@ ALIASES = {
     "questions": "sketchmark.benchmarks.mmsi:questions",
     "accuracy": "sketchmark.benchmarks.mmsi:accuracy",
 }
-"""The names by which task files and run folders know this code. They never change; where the code is, may."""
-
+"""Stable names of this code in task files and run folders."""
 
 _DASH = re.compile(r"[-\u2010-\u2015\u2212]")
 
@@ -43,8 +37,10 @@ def questions(
     category: str = "",
     limit: int | None = None,
 ) -> Iterator[Sample]:
-    """The questions of one category, or of all. A file with all categories serves a task of one. A question that a
-    file holds twice is played twice, as published; its second sample says that it is not independent of the first."""
+    """Yield the questions of one category, or of all. A file with all categories also serves a task of one.
+
+    A duplicate question is run twice, as published; its second sample is clustered with the first.
+    """
     seen: set[str] = set()
     times: Counter[str] = Counter()
     for number, row in enumerate(rows(data, **origin, limit=limit)):
@@ -69,7 +65,7 @@ def questions(
 
 
 def category_of(name: str) -> str:
-    """`Positional Relationship (Cam.-Obj.)` is written with a hyphen or with a dash, and is one category."""
+    """Normalise the dash: `Positional Relationship (Cam.-Obj.)` also comes with a hyphen."""
     return "–".join(piece.strip() for piece in _DASH.split(name))
 
 
@@ -101,10 +97,10 @@ _LETTER = {
 
 
 def letter(response: str, scoring: str) -> str | None:
-    """The answer letter in capitals.
+    """Parse the answer letter by a published rule, in capitals.
 
-    The text is narrowed to what stands in double back-ticks, then in single ones, then in braces, wherever there are
-    any; of what is left the first stand-alone letter counts, unless a word follows ("A cat").
+    The text is narrowed to the content of double back-ticks, then of single ones, then of braces, if there are any.
+    Then the first separate letter counts, unless a word follows ("A cat").
     """
     for ticked in _TICKED:
         if found := ticked.search(response):
@@ -116,6 +112,7 @@ def letter(response: str, scoring: str) -> str | None:
 
 
 def accuracy(sample: Sample, episode: Episode, grading: Grading) -> Scores:
+    """Score the answer letter. No letter is wrong, with a note."""
     expected = sample.target["answer"]
     if grading.scoring == "strict":
         answer = read_choice(episode.answer, _options(sample)).value
@@ -128,6 +125,6 @@ def accuracy(sample: Sample, episode: Episode, grading: Grading) -> Scores:
 
 
 def _options(sample: Sample) -> dict[str, str]:
-    """As the question lists them; where it does not list the right one, the letters alone."""
+    """Return the options listed in the question, or only letters if it does not list the right one."""
     listed = dict(options_of(sample.fields.get("question", "")))
     return listed if sample.target["answer"] in listed else dict.fromkeys("ABCDEF", "")

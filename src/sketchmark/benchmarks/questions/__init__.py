@@ -1,14 +1,8 @@
-"""Questions of your own: a JSONL, CSV or parquet file is a task (docs/your-own-questions.md).
+"""Your own questions: a JSONL, CSV or parquet file is a task (docs/your-own-questions.md). Rows, columns, cells.
 
-Cells that hold several things: a list, a JSON list in a text, or parts with ` | ` between them.
-
-Which column is which: documented names, others that mean the same, and near misses, which are refused.
-
-A column of the documented name counts, whatever else there is. Of two others that mean the same neither does.
-
-The rows of a file of questions, one by one, with their numbers: a row that cannot be read does not hide the rest.
-
-Rows are counted from 1. In a JSONL file that is the line, as an editor shows it.
+Columns have documented names or synonyms; near misses are refused. A column with the documented name wins. Two
+synonyms for one name are refused. A broken row does not hide the rest. Rows are counted from 1; in a JSONL file this
+is the line number.
 """
 
 from __future__ import annotations
@@ -31,15 +25,14 @@ ALIASES = {
     "samples": "sketchmark.benchmarks.questions.survey:questions",
     "right": "sketchmark.benchmarks.questions.survey:right",
 }
-"""The names by which task files and run folders know this code. They never change; where the code is, may."""
-
+"""Stable names of this code in task files and run folders."""
 
 BETWEEN = " | "
 LONGEST_TEXT = 100_000
 
 
 def listed(value: Any, column: str) -> list[Any]:
-    """What stands in a cell, one by one. A text that may or may not be a list is refused."""
+    """Split a cell: a list, a JSON list as text, or parts separated by ` | `. Ambiguous texts are refused."""
     if isinstance(value, (list, tuple)):
         return list(value)
     if not isinstance(value, str):
@@ -48,7 +41,7 @@ def listed(value: Any, column: str) -> list[Any]:
         try:
             found = json.loads(value)
         except (ValueError, RecursionError) as error:
-            raise BadInput(f"{column} begins with [ and is no JSON list", 'write ["a", "b"], or a | b') from error
+            raise BadInput(f"{column} begins with [ but is not a JSON list", 'write ["a", "b"], or a | b') from error
         return list(found)
     if BETWEEN in value:
         return [part.strip() for part in value.split(BETWEEN)]
@@ -58,9 +51,9 @@ def listed(value: Any, column: str) -> list[Any]:
 
 
 def text(value: Any, column: str) -> str:
-    """A text, or a number that is meant as one."""
+    """Return a cell as text; numbers count as text."""
     if isinstance(value, bool) or not isinstance(value, (str, int, float)):
-        raise BadInput(f"{column} is no text, but {_kind(value)}")
+        raise BadInput(f"{column} is {_kind(value)}, not text")
     found = str(value).strip()
     if len(found) > LONGEST_TEXT:
         raise BadInput(f"{column} has {len(found)} characters", f"at most {LONGEST_TEXT}")
@@ -84,29 +77,29 @@ COLUMNS: dict[str, tuple[str, ...]] = {
     "cluster": (),
     "generation_prompt": ("drawing_prompt",),
 }
-"""Our name -> others that are taken for it."""
+"""Documented name -> accepted synonyms."""
 
 _MEANING = {other: name for name, others in COLUMNS.items() for other in (name, *others)}
 _LONGEST_NAME = 40
-"""Of a column that may be a misspelt one."""
+"""Characters of a column name that is compared with known names."""
 
 _ONE_OPTION = re.compile(r"(?:(?:option|choice)s?_?)?[a-e]|(?:option|choice)s?_?[1-5]")
 
 
 @dataclass(frozen=True)
 class Columns:
-    """Our names -> the file's, and the file's columns that are not used."""
+    """Documented names -> names in the file, and unused columns of the file."""
 
     named: Mapping[str, str]
     unused: tuple[str, ...]
 
     @classmethod
     def of(cls, row: Mapping[str, Any]) -> Columns:
-        """Of those in which the row has something."""
+        """Return the columns that are not empty in a row."""
         return _columns(tuple(name for name, value in row.items() if _is_there(value)))
 
     def values(self, row: Mapping[str, Any]) -> dict[str, Any]:
-        """What the row has, by our names."""
+        """Return the row's values by documented names."""
         return {ours: row[theirs] for ours, theirs in self.named.items()}
 
 
@@ -132,7 +125,7 @@ def _columns(names: tuple[str, ...]) -> Columns:
 
 
 def _is_there(value: object) -> bool:
-    """An empty cell is None, an empty text or list, or what pandas writes for it, which is not equal to itself."""
+    """Return whether a cell has a value. Empty cells are None, an empty text or list, or NaN (from pandas)."""
     if isinstance(value, str):
         return bool(value.strip())
     return value is not None and value == value and value != [] and value != {}
@@ -148,9 +141,9 @@ def _refuse_near_misses(named: Mapping[str, str], unused: Iterable[str]) -> None
         )
     missing = {other: ours for other, ours in _MEANING.items() if ours not in named}
     for short, name in bare.items():
-        like = [other for other in missing if not short.startswith(f"{other}_")]  # `answer_id` is something else
+        like = [other for other in missing if not short.startswith(f"{other}_")]  # `answer_id` has another meaning
         if len(short) <= _LONGEST_NAME and (close := get_close_matches(short, like, n=1, cutoff=0.8)):
-            raise BadInput(f"there is no column {name!r} here", f"did you mean {missing[close[0]]}?")
+            raise BadInput(f"unknown column {name!r}", f"did you mean {missing[close[0]]}?")
 
 
 def _bare(name: str) -> str:
@@ -158,24 +151,26 @@ def _bare(name: str) -> str:
 
 
 SOURCE = "questions"
-"""What task files call the function that yields the samples."""
+"""Name in task files of the function that yields the samples."""
 
 SUFFIXES = (".jsonl", ".csv", ".tsv", ".parquet")
 
 _LONGEST_LINE = 20_000_000
-"""Bytes of one line of JSON."""
+"""Most bytes of one line of JSON."""
 
 NumberedRow = tuple[int, tables.Row | BadInput]
 
 
 def is_questions(name: str) -> bool:
-    """Whether a task's name is that of a file of questions."""
+    """Return whether a task's name is the name of a question file."""
     return Path(name).suffix.lower() in SUFFIXES
 
 
 def task_name(path: Path) -> str:
-    """The file's name without its ending, in the letters that a run's files may have in their names. Of a name
-    without any of them nothing would be left, and all such files would be one task."""
+    """Return the file's stem with only the letters allowed in a run's file names.
+
+    A stem without such letters gets a hash, so that these files stay different tasks.
+    """
     found = re.sub(r"[^A-Za-z0-9_-]+", "_", path.stem)
     if found.strip("_-"):
         return found
@@ -183,9 +178,9 @@ def task_name(path: Path) -> str:
 
 
 def rows(path: Path) -> Iterator[NumberedRow]:
-    """What each row holds, or what is wrong with it. Nothing holds the whole file."""
+    """Yield each row, or what is wrong with it, numbered from 1. The file is never held in memory."""
     if path.is_dir():
-        raise BadInput(f"{path} is a folder", f"a file of questions ends in {', '.join(SUFFIXES)}")
+        raise BadInput(f"{path} is a folder", f"a question file ends in {', '.join(SUFFIXES)}")
     if not path.is_file():
         raise BadInput(f"there is no file {path}", _nearest(path))
     suffix = path.suffix.lower()
@@ -200,7 +195,7 @@ def rows(path: Path) -> Iterator[NumberedRow]:
 def _nearest(path: Path) -> str:
     beside = {one.stem: one.name for one in path.parent.glob("*") if is_questions(one.name) and one.is_file()}
     close = [beside[stem] for stem in get_close_matches(path.stem, beside, n=3)]
-    return f"did you mean {' or '.join(close)}?" if close else f"a file of questions ends in {', '.join(SUFFIXES)}"
+    return f"did you mean {' or '.join(close)}?" if close else f"a question file ends in {', '.join(SUFFIXES)}"
 
 
 def _json_lines(path: Path) -> Iterator[NumberedRow]:
@@ -209,7 +204,7 @@ def _json_lines(path: Path) -> Iterator[NumberedRow]:
         while line := file.readline(_LONGEST_LINE + 1):
             number += 1
             if len(line) > _LONGEST_LINE:
-                raise BadInput(f"{path}: line {number} is longer than {_LONGEST_LINE} bytes", "one question a line")
+                raise BadInput(f"{path}: line {number} is longer than {_LONGEST_LINE} bytes", "one question per line")
             if line.strip():
                 yield number, _parsed(line)
 
@@ -218,24 +213,24 @@ def _parsed(line: bytes) -> tables.Row | BadInput:
     try:
         found = json.loads(line.decode("utf-8-sig"), object_pairs_hook=_once)
     except (ValueError, RecursionError) as error:
-        return BadInput(f"no valid JSON: {str(error)[:200]}", "a line is one object: {…}")
+        return BadInput(f"not valid JSON: {str(error)[:200]}", "a line is one object: {…}")
     if not isinstance(found, dict):
         return BadInput(f"a {type(found).__name__}, not an object", 'a line is one object: {"question": …}')
     return found
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Of a name that is there twice, JSON's reader would keep the last."""
+    """Refuse duplicate names, of which JSON's parser would keep the last."""
     found: dict[str, Any] = {}
     for key, value in pairs:
         if key in found:
-            raise ValueError(f"{key[:80]!r} is there twice")
+            raise ValueError(f"{key[:80]!r} appears twice")
         found[key] = value
     return found
 
 
 def _check_header(path: Path) -> None:
-    """A column that is there twice would be read once; one that is all columns, not at all."""
+    """Refuse duplicate columns and a wrong separator, which gives a single column."""
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
             header = next(csv.reader(file, delimiter=tables.delimiter(path), strict=True), [])
@@ -250,12 +245,12 @@ def _check_header(path: Path) -> None:
 
 
 def _is_empty(row: dict[Any, Any]) -> bool:
-    """Spreadsheets write `,,,` for lines below the last."""
+    """Return whether a row is empty. Spreadsheets write `,,,` below the last row."""
     return all(cell in (None, "") or (isinstance(cell, str) and not cell.strip()) for cell in row.values())
 
 
 def _whole(row: dict[Any, Any]) -> tables.Row | BadInput:
-    """A row of a table has as many cells as there are columns."""
+    """Refuse a row with more cells than columns."""
     if None in row:
-        return BadInput("more cells than there are columns", "a cell that holds the separator stands in quotes")
+        return BadInput("more cells than there are columns", "quote a cell that contains the separator")
     return row

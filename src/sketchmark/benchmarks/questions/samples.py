@@ -1,8 +1,6 @@
-"""The pictures of a question: files under the folder of the questions or of --data, or bytes in the row.
+"""Samples from the rows of a question file: images, type, options and answer.
 
-What is asked for and what is true: the type of a question, its options and its answer.
-
-From a row to a sample.
+Images are files in the folder of the question file or of --data, or bytes in the row.
 """
 
 from __future__ import annotations
@@ -29,14 +27,14 @@ from sketchmark.media import Picture
 
 MOST_PICTURES = 100
 MOST_BYTES = 50_000_000
-"""Of one picture's file."""
+"""Most bytes of one image file."""
 
 _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]{1,20}:(?://|image/)")
-_SAVE_IT = "save it beside the file of questions, and write its path"
+_SAVE_IT = "save it next to the question file and write its path"
 
 
 Look = Callable[[Picture], object]
-"""Raises BadPicture where there is something wrong."""
+"""Check of an image; raises BadPicture."""
 
 
 def header(picture: Picture) -> None:
@@ -44,8 +42,8 @@ def header(picture: Picture) -> None:
 
 
 class Decoding:
-    """Every picture's pixels are made, once, which finds files that were cut off. One that moves is refused: servers
-    show the first frame, all of them, or none."""
+    """Check that decodes each image once, to find truncated files. Animated images are refused: servers use the
+    first frame, all frames, or none."""
 
     def __init__(self) -> None:
         self._seen: set[str] = set()
@@ -59,7 +57,7 @@ class Decoding:
 
 
 def pictures_of(value: Any, places: Sequence[Path], look: Look = header) -> list[Picture]:
-    """One or several: paths, bytes, or `{"bytes": …}` as data sets have them."""
+    """Return one or several images, given as paths, bytes, or `{"bytes": …}` as in datasets."""
     several = [value] if isinstance(value, (bytes, dict)) else listed(value, "pictures")
     if len(several) > MOST_PICTURES:
         raise BadInput(f"{len(several)} pictures", f"a question shows at most {MOST_PICTURES}")
@@ -84,7 +82,7 @@ def _picture(value: Any, places: Sequence[Path]) -> Picture:
         return Picture.from_bytes(value)
     if isinstance(value, str) and value.strip():
         return Picture.from_file(_file(value.strip(), places))
-    raise BadInput("a picture that is neither a path nor bytes", "a path, seen from the file's folder")
+    raise BadInput("a picture that is neither a path nor bytes", "a path relative to the file's folder")
 
 
 def _file(name: str, places: Sequence[Path]) -> Path:
@@ -99,17 +97,17 @@ def _file(name: str, places: Sequence[Path]) -> Path:
                 return found
         except BadInput as error:
             kept = error
-        except (OSError, ValueError) as error:  # a name that no file can have
+        except (OSError, ValueError) as error:  # not a valid file name
             why = error.strerror if isinstance(error, OSError) else error
             raise BadInput(f"there cannot be a picture {name[:200]!r}: {why}") from error
     where = " or ".join(map(str, places))
     raise kept or BadInput(
-        f"there is no picture {name[:200]!r} in {where}", "paths are seen from the file's folder, or from --data"
+        f"there is no picture {name[:200]!r} in {where}", "paths are relative to the file's folder or to --data"
     )
 
 
 def _path(name: str) -> str:
-    """A path as it is written; of a `file:` address its path. No other address is followed."""
+    """Return a path, or the path of a `file:` address. No other address is followed."""
     if not _ADDRESS.match(name):
         return name
     parts = urlsplit(name)
@@ -134,7 +132,7 @@ _OWN_LETTER = re.compile(r"\(?([A-Z])[.):]\s+(?=\S)|\(([A-Z])\)\s*(?=\S)")
 
 @dataclass(frozen=True)
 class Truth:
-    """`options` are in their order, or by letter where the question itself lists them."""
+    """The ground truth of a row. `options` are in order, or by letter if the question lists them."""
 
     type: Type
     answer: str | bool | list[str]
@@ -152,10 +150,12 @@ class Truth:
 
 
 def truth_of(values: Mapping[str, Any], question: str, *, type: str = "", tolerance: str = "") -> Truth:
-    """By what the row holds: its `type`; else options, a number, yes or no, or text. `type` and `tolerance` are for
-    rows that do not say."""
+    """Return the ground truth. Its type is the row's `type`, or follows from the options or the answer.
+
+    `type` and `tolerance` are defaults for rows without them.
+    """
     if "answer" not in values:
-        raise BadInput("no answer", "every question needs one; for `judged` it is what a right answer says")
+        raise BadInput("no answer", "every question needs one; for `judged` it is a reference answer")
     answer, options = values["answer"], _options(values.get("options"))
     lists = dict(options_of(question)) if options is None and isinstance(answer, str) else {}
     chooses = options is not None or _letter(answer) in lists or bool(_lettered(answer, lists))
@@ -175,7 +175,7 @@ def truth_of(values: Mapping[str, Any], question: str, *, type: str = "", tolera
         return Truth("yes_no", _yes(answer))
     accepted = [text(one, "answer") for one in _accepted(answer)]
     if not accepted or not all(map(plain, accepted)):
-        raise BadInput(f"the answer {str(answer)[:80]!r} has no words", "write what a right answer says")
+        raise BadInput(f"the answer {str(answer)[:80]!r} has no words", "write a right answer")
     return Truth(chosen, accepted if len(accepted) > 1 else accepted[0])
 
 
@@ -186,7 +186,7 @@ def _type(value: Any) -> Type | None:
     if found is None:
         raise BadInput(
             f"the type {str(value)[:80]!r} is not known",
-            f"{', '.join(TYPES)}; a grouping of your own goes into a column `category`",
+            f"{', '.join(TYPES)}; your own grouping goes into a column `category`",
         )
     return found
 
@@ -200,7 +200,7 @@ def _guessed(answer: Any, values: Mapping[str, Any]) -> Type:
 
 
 def _options(value: Any) -> list[str] | None:
-    """In their order. Letters of their own (`A. red`) are taken off, where all have theirs."""
+    """Return the options in order. Letters (`A. red`) are removed if all options have them."""
     if value is None:
         return None
     if isinstance(value, dict):
@@ -219,25 +219,25 @@ def _options(value: Any) -> list[str] | None:
     if not all(options):
         raise BadInput("an option is empty")
     if twice := [option for at, option in enumerate(options) if option in options[:at]]:
-        raise BadInput(f"the option {twice[0][:80]!r} is there twice")
+        raise BadInput(f"the option {twice[0][:80]!r} appears twice")
     return options
 
 
 def _letter(answer: Any) -> str:
-    """The letter that an answer is, as `B`, `b`, `(B)` or `B.`; empty where it is none."""
+    """Parse an answer that is a letter, as `B`, `b`, `(B)` or `B.`; else empty."""
     bare = answer.strip().strip("().:").upper() if isinstance(answer, str) else ""
     return bare if len(bare) == 1 and bare in ascii_uppercase else ""
 
 
 def _lettered(answer: Any, options: Mapping[str, str]) -> str:
-    """The letter of an answer that is an option with its letter before it, `B. green`."""
+    """Parse the letter of an answer that is an option after its letter, `B. green`; else empty."""
     own = _OWN_LETTER.match(answer) if isinstance(answer, str) else None
     letter = (own[1] or own[2]) if own else ""
     return letter if own and letter in options and plain(options[letter]) == plain(answer[own.end() :]) else ""
 
 
 def _accepted(answer: Any) -> list[Any]:
-    """The answers of which any is right. `[3, 4]` in a text may be two of them, or a place."""
+    """Return the accepted answers. `[3, 4]` as text is refused: two answers or one position."""
     several = listed(answer, "answer")
     if isinstance(answer, str) and not all(isinstance(one, str) for one in several):
         raise BadInput(
@@ -262,8 +262,8 @@ def _right_letter(answer: Any, options: list[str] | dict[str, str]) -> str:
         )
     if not found:
         raise BadInput(
-            f"the answer {said[:80]!r} is no letter of its {len(known)} options, nor the text of one",
-            "numbers of options are not read: from 0 or from 1?",
+            f"the answer {said[:80]!r} is neither a letter nor the text of its {len(known)} options",
+            "option numbers are not accepted: they could start at 0 or 1",
         )
     return found.pop()
 
@@ -271,13 +271,15 @@ def _right_letter(answer: Any, options: list[str] | dict[str, str]) -> str:
 def _number(answer: Any, tolerance: Any) -> Truth:
     value = None if isinstance(answer, (bool, list, dict)) else number(str(answer))
     if value is None:
-        raise BadInput(f"the answer {str(answer)[:80]!r} is no number")
+        raise BadInput(f"the answer {str(answer)[:80]!r} is not a number")
     said = str(tolerance).strip() if tolerance is not None else ""
     if not said:
         return Truth("number", str(answer))
     size = number(said)
     if size is None or size < 0 or not math.isfinite(size):
-        raise BadInput(f"the tolerance {said[:80]!r} is no number from 0 on", "0.5, or a share of the answer: 5%")
+        raise BadInput(
+            f"the tolerance {said[:80]!r} is not a number of at least 0", "0.5, or a percentage of the answer: 5%"
+        )
     return Truth("number", str(answer), tolerance=abs(value) * size / 100 if said.endswith("%") else size)
 
 
@@ -291,36 +293,35 @@ def _yes(answer: Any) -> bool:
 
 
 _LONGEST_NAME = 200
-"""Characters of an id, a category or a cluster."""
+"""Most characters of an id, a category or a cluster."""
 
 
 @dataclass(frozen=True)
 class QuestionFile:
-    """A file of questions, and what holds for all of its rows."""
+    """A question file and the defaults for its rows."""
 
     path: Path
     places: tuple[Path, ...]
-    """The folders in which pictures may lie."""
+    """Folders with images."""
     type: str = ""
     tolerance: str = ""
-    """For rows that do not say themselves."""
 
     @classmethod
     def located(cls, file: str, folder: Path, data: Path | None, type: str = "", tolerance: str = "") -> QuestionFile:
-        """`file` lies in the folder of whoever names it; pictures there, or in the folder --data."""
+        """Locate `file` and its images in `folder` or in the folder --data."""
         if data is not None and not data.exists():
-            raise BadInput(f"--data {data} does not exist", "name the folder in which the pictures are")
+            raise BadInput(f"--data {data} does not exist", "name the folder with the images")
         places = (folder, *([data] if data is not None and data.is_dir() else []))
         home = next((place for place in places if (place / file).exists()), folder)
         try:
             inside(home, file, "")
         except BadInput as error:
-            told = f"the file of questions {home / file} leads out of its folder"
-            raise BadInput(told, "name the file itself: pictures are seen from where it lies") from error
+            told = f"the question file {home / file} leads out of its folder"
+            raise BadInput(told, "name the file itself: image paths are relative to its folder") from error
         return cls(home / file, places, type, tolerance)
 
     def sample(self, number: int, row: Row, instructions: Mapping[str, str], look: Look = header) -> Sample:
-        """What is asked in this row; refused in words where it cannot be. `look` is had at each picture."""
+        """Build the sample of a row, or raise BadInput. `look` checks each image."""
         columns = Columns.of(row)
         values = columns.values(row)
         if "question" not in values:
@@ -345,7 +346,7 @@ class QuestionFile:
 
 
 def _groups(values: Mapping[str, Any], pictures: list[Picture]) -> dict[str, str | int | float]:
-    """Questions about the same picture are not independent, unless the file says what belongs together."""
+    """Return category and cluster. Questions about the same image are a cluster, unless the file has clusters."""
     category, cluster = _name(values, "category"), _name(values, "cluster")
     cluster = cluster or (pictures[0].identity[:16] if pictures else "")
     return {**({"category": category} if category else {}), **({"cluster": cluster} if cluster else {})}

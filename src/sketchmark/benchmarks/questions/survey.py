@@ -1,9 +1,4 @@
-"""A look at every row before anything is asked: which cannot be used, and why.
-
-The samples of a file of questions: all rows are looked at before the first is given out.
-
-Right or wrong, as the question's type asks for it: by the strict reader of all tasks, or by a judge.
-"""
+"""Check of all rows of a question file before the first call, its samples, and their scores."""
 
 from __future__ import annotations
 
@@ -28,14 +23,14 @@ from sketchmark.media import Picture
 from sketchmark.terminal import counted
 
 MOST_TOLD = 100
-"""Broken rows that are named; the rest is counted."""
+"""Broken rows that are listed; the rest is counted."""
 
 _NAMED_IN_A_LINE = 3
 
 
 @dataclass(frozen=True)
 class Broken:
-    """A row that cannot be used, in words that say what to do."""
+    """A row that cannot be used, with its problem and what to do."""
 
     row: int
     id: str
@@ -47,19 +42,19 @@ class Broken:
 
 @dataclass
 class Survey:
-    """What a file of questions holds."""
+    """Contents of a question file."""
 
     rows: int = 0
     broken_rows: int = 0
     broken: list[Broken] = field(default_factory=list)
-    """The first of them."""
+    """The first broken rows."""
     types: Counter[str] = field(default_factory=Counter)
     pictures: int = 0
     with_generation_prompt: int = 0
     columns: dict[str, str] = field(default_factory=dict)
-    """Our names -> the file's."""
+    """Documented names -> names in the file."""
     unused: dict[str, None] = field(default_factory=dict)
-    """Columns that nothing is done with, in their order."""
+    """Unused columns, in order."""
 
     def refuse_broken(self, file: QuestionFile) -> None:
         if not self.broken_rows:
@@ -67,11 +62,11 @@ class Survey:
         rest = self.broken_rows - _NAMED_IN_A_LINE
         named = "; ".join(map(str, self.broken[:_NAMED_IN_A_LINE])) + (f"; and {rest} more" if rest > 0 else "")
         told = f"{self.broken_rows} of {self.rows} rows are broken: {named}"
-        raise BadInput(f"{file.path}: {told}", f"sketchmark check {file.path} names them all; mend or remove them")
+        raise BadInput(f"{file.path}: {told}", f"sketchmark check {file.path} lists them all; fix or remove them")
 
 
 def survey(file: QuestionFile, rows: Iterable[NumberedRow]) -> Survey:
-    """Of all the rows, with every picture decoded."""
+    """Check all rows, and decode every image."""
     found, look = Survey(), Decoding()
     first: dict[str, int] = {}
     for number, row in rows:
@@ -79,7 +74,9 @@ def survey(file: QuestionFile, rows: Iterable[NumberedRow]) -> Survey:
         try:
             sample = _checked(file, number, row, look)
             if sample.id in first:
-                raise BadInput(f"the id {sample.id!r} is row {first[sample.id]}'s already", "give each row its own")
+                raise BadInput(
+                    f"the id {sample.id!r} is already used by row {first[sample.id]}", "give each row a unique id"
+                )
         except SketchmarkError as error:
             found.broken_rows += 1
             if len(found.broken) < MOST_TOLD:
@@ -104,7 +101,7 @@ def _checked(file: QuestionFile, number: int, row: Row | BadInput, look: Look) -
 
 
 def _id(row: Row | BadInput) -> str:
-    """As far as a broken row tells."""
+    """Return the id of a broken row, if it has one."""
     if isinstance(row, BadInput):
         return ""
     return next((str(row[name])[:80] for name in ("id", "question_id", "qid") if row.get(name) is not None), "")
@@ -121,21 +118,23 @@ def questions(
     tolerance: str = "",
     limit: int | None = None,
 ) -> Iterator[Sample]:
-    """The rows of `file` in the folder `beside`, in their order. `type` and `tolerance` are for rows that do not say
-    themselves; with a `limit` rows beyond it are not looked at."""
+    """Yield the samples of `file` in the folder `beside`, after checking all rows up to `limit`.
+
+    `type` and `tolerance` are defaults for rows without them.
+    """
     found = QuestionFile.located(file, beside or Path(), data, type, tolerance)
     if found.path.is_file():
         about = found.path.stat()
         _surveyed(found, limit, about.st_mtime_ns, about.st_size).refuse_broken(found)
     for number, row in islice(rows(found.path), limit):
-        if isinstance(row, BadInput):  # the file was written to since
+        if isinstance(row, BadInput):  # the file has changed since the check
             raise row
         yield found.sample(number, row, instructions)
 
 
 @lru_cache(maxsize=16)
 def _surveyed(file: QuestionFile, limit: int | None, changed: int, size: int) -> Survey:
-    """Once for all cells of a run, as long as the file stays what it is."""
+    """Check the rows once for all cells of a run, until the file changes."""
     with counted(islice(rows(file.path), limit), None, f"checking {file.path.name}") as watched:
         return survey(file, watched)
 
@@ -149,7 +148,7 @@ _BY_RULE: dict[str, Scorer] = {
 
 
 async def right(sample: Sample, episode: Episode, grading: Grading, *, judge: str) -> Scores:
-    """`judge` is the question to the judge."""
+    """Score by rule or, for the type `judged`, by a judge. `judge` is the template of its question."""
     by_rule = _BY_RULE.get(str(sample.target["type"]))
     if by_rule is None:
         return await _judged(sample, episode, grading, judge)
@@ -159,8 +158,10 @@ async def right(sample: Sample, episode: Episode, grading: Grading, *, judge: st
 
 
 async def _judged(sample: Sample, episode: Episode, grading: Grading, judge: str) -> Scores:
-    """An answer in the reference's own words needs no verdict. Without a judge none is scored, not even those: the
-    mean would be of the right ones alone."""
+    """Score by a judge. An answer equal to the reference is right without a call.
+
+    Without a judge there are no scores, not even for equal answers: the mean would cover only right ones.
+    """
     if grading.judge is None:
         return Scores({"right": None}, {"unscored": "these answers are scored by a judge: add --judge MODEL"})
     reference = sample.target["answer"]

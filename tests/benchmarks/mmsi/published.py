@@ -1,4 +1,4 @@
-"""MMSI-Bench's published files in small, with drawn scenes for photographs."""
+"""Small copies of MMSI-Bench's published files, with drawn scenes for photographs."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def write(path: Path, rows: list[dict[str, Any]]) -> Path:
 
 
 def five_files(root: Path) -> Path:
-    """One parquet a category, as in the common subset."""
+    """Write one parquet file per category, as in the common subset."""
     names = {
         "attribute_appr": "Attribute (Appr.)",
         "attribute_meas": "Attribute (Meas.)",

@@ -1,4 +1,4 @@
-"""Small data sets in their published layouts, made on the spot."""
+"""Small datasets in their published layouts."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from PIL import Image
 
 
 def png(shade: int = 90, mode: str = "RGB", size: tuple[int, int] = (12, 10)) -> bytes:
-    """A picture of one shade: different shades are different pictures."""
+    """Return an image of one shade."""
     buffer = io.BytesIO()
     colour: Any = (shade,) * len(mode) if len(mode) > 1 else shade
     Image.new(mode, size, colour).save(buffer, "JPEG" if mode == "CMYK" else "PNG")
@@ -22,7 +22,7 @@ def png(shade: int = 90, mode: str = "RGB", size: tuple[int, int] = (12, 10)) ->
 
 
 def cell(data: bytes) -> dict[str, Any]:
-    """A picture as the hub's parquet files hold it."""
+    """Return an image as a cell of the hub's parquet files."""
     return {"bytes": data, "path": None}
 
 
@@ -139,6 +139,10 @@ def vqa(root: Path, name: str) -> Path:
     return root
 
 
+def vqa_rad(root: Path) -> Path:
+    return vqa(root, "VQA_RAD")
+
+
 def slake(root: Path) -> Path:
     base = {"img_name": "xmlab1/source.jpg", "modality": "CT", "location": "Lung", "content_type": "Organ"}
     rows = [
@@ -157,16 +161,11 @@ def reports(root: Path, name: str) -> Path:
     (folder / "images").mkdir(parents=True)
     for stem in ("a", "b"):
         (folder / "images" / f"{stem}.png").write_bytes(png(ord(stem)))
-    single = name == "CheXpert_Plus"
+    first, second = ("a.png", "b.png") if name == "CheXpert_Plus" else (["a.png", "b.png"], ["b.png"])
     rows: list[dict[str, Any]] = [
-        {
-            "id": "r1",
-            "image": "a.png" if single else ["a.png", "b.png"],
-            "findings": "Clear.",
-            "impression": "Normal.",
-        },
-        {"id": "r2", "image": "b.png" if single else ["b.png"], "findings": "Effusion.", "impression": ""},
-        {"id": "r3", "image": "b.png" if single else ["b.png"], "findings": " ", "impression": None},
+        {"id": "r1", "image": first, "findings": "Clear.", "impression": "Normal."},
+        {"id": "r2", "image": second, "findings": "Effusion.", "impression": ""},
+        {"id": "r3", "image": second, "findings": " ", "impression": None},
     ]
     write_json(folder / "test.json", rows)
     return root

@@ -1,7 +1,8 @@
-"""Every set is played end to end, directly and with a drawing, by a scripted player, and scored in several ways."""
+"""Runs of every medical dataset and MMMU, direct and with a drawing, under several scorings."""
 
 from __future__ import annotations
 
+import asyncio
 import csv
 import json
 import random
@@ -10,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner
+from click.testing import CliRunner, Result
 
 from sketchmark.api import run
 from sketchmark.catalog import Catalog
@@ -24,14 +25,11 @@ from sketchmark.media import Picture
 from sketchmark.results import aggregate as submission
 from sketchmark.results.aggregate import aggregate
 from sketchmark.results.rescore import rescore
-from sketchmark.runs.checks import plan
-from sketchmark.runs.runner import Resources
-from sketchmark.settings import Settings
-from tests.medical import fixtures
+from tests.benchmarks.medical import fixtures
 
 
 class Scripted(Model):
-    """Says what it was told to, in turn, and draws one picture. It keeps what it was shown."""
+    """A model that replies in turn, draws one image, and keeps the contexts."""
 
     name = "scripted"
 
@@ -50,7 +48,7 @@ class Scripted(Model):
 
 
 class Judging(Model):
-    """A judge that finds everything correct (0 means so), or whatever it is told to say."""
+    """A judge with one reply; by default everything is correct (0)."""
 
     def __init__(self, reply: str = "<think>.</think><judge>0</judge>") -> None:
         super().__init__("judge")
@@ -67,7 +65,7 @@ SETS: list[tuple[str, Prepare, int, int]] = [
     ("medxpertqa_text", fixtures.medxpertqa, 1, 0),
     ("pmc_vqa", fixtures.pmc_vqa, 1, 1),
     ("omnimedvqa", fixtures.omnimedvqa, 2, 1),
-    ("vqa_rad", lambda root: fixtures.vqa(root, "VQA_RAD"), 3, 1),
+    ("vqa_rad", fixtures.vqa_rad, 3, 1),
     ("path_vqa", lambda root: fixtures.vqa(root, "PATH_VQA"), 3, 1),
     ("slake", fixtures.slake, 4, 0),
     ("iu_xray", lambda root: fixtures.reports(root, "IU_XRAY"), 2, 0),
@@ -83,10 +81,15 @@ def play(model: Model, task: str, data: Path, out: Path, *, mode: str = "direct"
     return run(model, task, mode=mode, data=data, output_path=out, concurrency=1, **request).folder
 
 
-async def score_as(folder: RunFolder, scorings: list[str], judge: Model | None = None) -> dict[str, CellResult]:
+def random_run(folder: Path, tasks: str, data: Path, *more: str) -> Result:
+    asked = ["run", "--model", "player/random", "--tasks", tasks, "--data", str(data), "--no-cache", *more]
+    return CliRunner().invoke(cli, [*asked, "--output_path", str(folder / "run")])
+
+
+def score_as(folder: RunFolder, scorings: list[str], judge: Model | None = None) -> dict[str, CellResult]:
     catalog, about = Catalog(), folder.about()
     tasks = {name: catalog.task(about.cells[name].task) for name in folder.cells}
-    await rescore(folder, tasks, scorings, Grading(judge=judge))
+    asyncio.run(rescore(folder, tasks, scorings, Grading(judge=judge)))
     aggregate(folder, tasks, about.seed, scorings)
     return folder.results().tasks
 
@@ -132,7 +135,7 @@ def test_mmmu_plays_with_all_its_pictures(tmp_path: Path) -> None:
 
 def test_a_picture_list_is_tagged_and_the_prompt_comes_last(tmp_path: Path) -> None:
     model = Scripted("yes")
-    play(model, "vqa_rad", fixtures.vqa(tmp_path / "d", "VQA_RAD"), tmp_path / "run", limit=1)
+    play(model, "vqa_rad", fixtures.vqa_rad(tmp_path / "d"), tmp_path / "run", limit=1)
     (context,) = model.said
     assert [type(part.content).__name__ for part in context] == ["str", "Picture", "str"]
     assert context.texts[0] == "<image_1>: "
@@ -147,12 +150,12 @@ def test_the_drawing_prompt_quotes_the_question_without_its_options(tmp_path: Pa
     assert len(said.pictures) == 2, "the original and the drawing"
 
 
-async def test_strict_and_fork_stand_side_by_side_and_the_fork_mixes_up_duplicates(tmp_path: Path) -> None:
+def test_strict_and_fork_stand_side_by_side_and_the_fork_mixes_up_duplicates(tmp_path: Path) -> None:
     """One question about two pictures, answered yes (right) and no: the fork scores no twice."""
-    data = fixtures.vqa(tmp_path / "d", "VQA_RAD")
-    folder = RunFolder(tmp_path / "run")
-    await _played(Scripted("yes", "no", "the right lobe"), "vqa_rad", data, folder.path)
-    cell = (await score_as(folder, ["strict", "code-fork", "code-upstream"]))["vqa_rad.direct"]
+    folder = play(
+        Scripted("yes", "no", "the right lobe"), "vqa_rad", fixtures.vqa_rad(tmp_path / "d"), tmp_path / "run"
+    )
+    cell = score_as(folder, ["strict", "code-fork", "code-upstream"])["vqa_rad.direct"]
     fork, upstream = (cell.scorings[name].aggregate for name in ("code-fork", "code-upstream"))
     assert cell.scoring == "strict"
     assert cell.aggregate["close"] == {"total": 2, "right": 1, "acc": 0.5}
@@ -162,7 +165,7 @@ async def test_strict_and_fork_stand_side_by_side_and_the_fork_mixes_up_duplicat
 
 
 def test_score_prints_the_scorings_of_a_run_side_by_side(tmp_path: Path) -> None:
-    data = fixtures.vqa(tmp_path / "d", "VQA_RAD")
+    data = fixtures.vqa_rad(tmp_path / "d")
     folder = play(Scripted("yes", "no", "the right lobe"), "vqa_rad", data, tmp_path / "run")
     done = CliRunner().invoke(cli, ["score", str(folder.path), "--scoring", "strict,code-fork"])
     assert done.exit_code == 0, done.exception
@@ -171,18 +174,15 @@ def test_score_prints_the_scorings_of_a_run_side_by_side(tmp_path: Path) -> None
 
 
 def test_a_row_that_cannot_be_used_is_named_at_the_end_of_the_run(tmp_path: Path) -> None:
-    data = fixtures.vqa(tmp_path / "d", "VQA_RAD")
-    asked = ["run", "--model", "player/random", "--tasks", "vqa_rad", "--data", str(data), "--no-cache"]
-    done = CliRunner().invoke(cli, [*asked, "--output_path", str(tmp_path / "run")])
+    done = random_run(tmp_path, "vqa_rad", fixtures.vqa_rad(tmp_path / "d"))
     (line,) = [line for line in done.output.splitlines() if "broken_row 1, the first: vqa_rad-" in line]
     assert "row 3: " in line and "not a picture" in line
 
 
 def test_the_table_has_the_score_of_the_whole_set_and_the_headline_by_group(tmp_path: Path) -> None:
-    fixtures.vqa(tmp_path / "d", "VQA_RAD")
+    fixtures.vqa_rad(tmp_path / "d")
     data = fixtures.reports(tmp_path / "d", "IU_XRAY")
-    asked = ["run", "--model", "player/random", "--tasks", "vqa_rad,iu_xray", "--data", str(data), "--no-cache"]
-    lines = CliRunner().invoke(cli, [*asked, "--output_path", str(tmp_path / "run")]).output.splitlines()
+    lines = random_run(tmp_path, "vqa_rad,iu_xray", data).output.splitlines()
     assert [line for line in lines if "cider" in line]
     grouped = lines[lines.index(next(line for line in lines if line.startswith("By group"))) :]
     assert [line.split()[-5] for line in grouped if "[" in line] == ["closed", "open"]
@@ -200,64 +200,58 @@ def test_the_table_has_the_score_of_the_whole_set_and_the_headline_by_group(tmp_
 def test_a_scoring_that_cannot_be_done_is_refused_before_the_first_call(
     task: str, prepare: Prepare, scoring: str, words: str, tmp_path: Path
 ) -> None:
-    asked = ["run", "--model", "player/random", "--tasks", task, "--scoring", scoring, "--no-cache"]
-    data = prepare(tmp_path / "data")
-    done = CliRunner().invoke(cli, [*asked, "--data", str(data), "--output_path", str(tmp_path / "run")])
+    done = random_run(tmp_path, task, prepare(tmp_path / "data"), "--scoring", scoring)
     assert words in str(done.exception) and not (tmp_path / "run").exists()
 
 
-async def test_a_judge_overrules_the_rule_on_open_answers_only(tmp_path: Path) -> None:
-    data = fixtures.vqa(tmp_path / "d", "VQA_RAD")
-    folder = RunFolder(tmp_path / "run")
-    await _played(Scripted("no", "no", "somewhere"), "vqa_rad", data, folder.path)
-    cell = (await score_as(folder, ["strict", "paper", "code-upstream"], Judging()))["vqa_rad.direct"]
+def test_a_judge_overrules_the_rule_on_open_answers_only(tmp_path: Path) -> None:
+    folder = play(Scripted("no", "no", "somewhere"), "vqa_rad", fixtures.vqa_rad(tmp_path / "d"), tmp_path / "run")
+    cell = score_as(folder, ["strict", "paper", "code-upstream"], Judging())["vqa_rad.direct"]
     assert cell.aggregate["open"]["acc"] == 1.0
     assert cell.aggregate["close"]["right"] == 0
     assert cell.scorings["paper"].aggregate["total metrics"]["right"] == 1
     assert cell.metrics["correct"].mean == pytest.approx(1 / 3)
 
 
-async def test_a_judge_without_a_verdict_is_a_failure_in_strict_and_a_wrong_answer_as_published(
+def test_a_judge_without_a_verdict_is_a_failure_in_strict_and_a_wrong_answer_as_published(
     tmp_path: Path,
 ) -> None:
-    data = fixtures.vqa(tmp_path / "d", "VQA_RAD")
-    folder = RunFolder(tmp_path / "run")
-    await _played(Scripted("no", "no", "somewhere"), "vqa_rad", data, folder.path)
-    cell = (await score_as(folder, ["strict", "code-upstream"], Judging("It looks fine to me.")))["vqa_rad.direct"]
+    folder = play(Scripted("no", "no", "somewhere"), "vqa_rad", fixtures.vqa_rad(tmp_path / "d"), tmp_path / "run")
+    cell = score_as(folder, ["strict", "code-upstream"], Judging("It looks fine to me."))["vqa_rad.direct"]
     assert cell.failures["judge_failed"] == 1
     assert cell.aggregate["open"]["total"] == 0
     assert cell.scorings["code-upstream"].aggregate["open"]["total"] == 1
     assert cell.scorings["code-upstream"].aggregate["open"]["right"] == 0
 
 
-async def test_slake_on_the_main_branch_counts_judged_closed_answers_twice(tmp_path: Path) -> None:
-    data = fixtures.slake(tmp_path / "d")
-    folder = RunFolder(tmp_path / "run")
-    await _played(Scripted("No", "Lung", "肺", "是"), "slake", data, folder.path)
-    cell = (await score_as(folder, ["strict", "code-upstream", "code-fork"], Judging()))["slake.direct"]
+def test_slake_on_the_main_branch_counts_judged_closed_answers_twice(tmp_path: Path) -> None:
+    folder = play(Scripted("No", "Lung", "肺", "是"), "slake", fixtures.slake(tmp_path / "d"), tmp_path / "run")
+    cell = score_as(folder, ["strict", "code-upstream", "code-fork"], Judging())["slake.direct"]
     assert cell.aggregate["total metrics"]["acc"] == 1.0
     assert cell.scorings["code-upstream"].aggregate["close"]["acc"] == 2.0
     assert cell.scorings["code-fork"].aggregate["total metrics"]["acc"] == 1.0
 
 
-async def test_radrestruct_is_scored_by_set_and_as_published_by_the_first_gold(tmp_path: Path) -> None:
-    data = fixtures.radrestruct(tmp_path / "d")
-    folder = RunFolder(tmp_path / "run")
-    await _played(Scripted("yes", "A", "A, B"), "radrestruct", data, folder.path)
-    cell = (await score_as(folder, ["strict", "code-upstream"]))["radrestruct.direct"]
+def test_radrestruct_is_scored_by_set_and_as_published_by_the_first_gold(tmp_path: Path) -> None:
+    folder = play(Scripted("yes", "A", "A, B"), "radrestruct", fixtures.radrestruct(tmp_path / "d"), tmp_path / "run")
+    cell = score_as(folder, ["strict", "code-upstream"])["radrestruct.direct"]
     assert cell.aggregate["total metrics"]["acc"] == 1.0
     published = cell.scorings["code-upstream"].aggregate
-    assert published["single_choice"]["right"] == 1, "a side is no yes or no"
+    assert published["single_choice"]["right"] == 1, "a side is neither yes nor no"
 
 
-async def test_mmmu_published_scorings_draw_by_lot_with_the_official_seed(tmp_path: Path) -> None:
+def test_mmmu_published_scorings_draw_by_lot_with_the_official_seed(tmp_path: Path) -> None:
     """Two choices of two options and an open number, none readable: the choices come from one seeded stream."""
     rng = random.Random(42)
     drawn = [rng.choice(["A", "B"]) for _ in range(2)]
-    data = fixtures.mmmu(tmp_path / "d")
-    folder = RunFolder(tmp_path / "run")
-    await _played(Scripted("no idea"), "mmmu_val", data, folder.path, task_args={"subjects": "Pharmacy+Math"})
-    cell = (await score_as(folder, ["strict", "official", "code-upstream"]))["mmmu_val.direct"]
+    folder = play(
+        Scripted("no idea"),
+        "mmmu_val",
+        fixtures.mmmu(tmp_path / "d"),
+        tmp_path / "run",
+        task_args={"subjects": "Pharmacy+Math"},
+    )
+    cell = score_as(folder, ["strict", "official", "code-upstream"])["mmmu_val.direct"]
     assert cell.aggregate["Overall"]["acc"] == 0.0
     assert cell.failures["unparsed"] == 3
     right = (drawn[0] == "A") + (drawn[1] == "B")  # Math comes before Pharmacy, as published
@@ -281,9 +275,7 @@ def test_withheld_answers_are_not_scored_and_the_submission_file_is_written(tmp_
 
 
 def test_the_run_says_where_the_submission_is_and_how_many_answers_are_withheld(tmp_path: Path) -> None:
-    data = fixtures.mmmu(tmp_path / "d")
-    asked = ["run", "--model", "player/random", "--tasks", "mmmu_test", "--task-args", "subjects=Math", "--no-cache"]
-    done = CliRunner().invoke(cli, [*asked, "--data", str(data), "--output_path", str(tmp_path / "run")])
+    done = random_run(tmp_path, "mmmu_test", fixtures.mmmu(tmp_path / "d"), "--task-args", "subjects=Math")
     assert f"submission: {tmp_path}/run/submission/mmmu_test.direct/answers.json" in done.output
     (line,) = [line for line in done.output.splitlines() if "withheld" in line]
     assert line.split()[1:3] == ["withheld", "1"]
@@ -307,15 +299,6 @@ def test_reports_are_exported_for_external_suites(tmp_path: Path) -> None:
 
 
 def test_a_run_without_submission_files_says_so(tmp_path: Path) -> None:
-    folder = play(Scripted("yes"), "vqa_rad", fixtures.vqa(tmp_path / "d", "VQA_RAD"), tmp_path / "run", limit=1)
+    folder = play(Scripted("yes"), "vqa_rad", fixtures.vqa_rad(tmp_path / "d"), tmp_path / "run", limit=1)
     done = CliRunner().invoke(cli, ["submission", str(folder.path)])
     assert "no task" in str(done.exception)
-
-
-async def _played(model: Model, task: str, data: Path, out: Path, **request: Any) -> None:
-    from sketchmark.progress import Silent
-    from sketchmark.runs.runner import run_plan
-
-    given = {"model": model.name, "tasks": task, "data": data, "concurrency": 1}
-    asked = Settings.of({**given, **request})
-    await run_plan(asked, plan(asked, Catalog(), model), model, out, Resources(), Silent())

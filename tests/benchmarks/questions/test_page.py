@@ -1,4 +1,4 @@
-"""The page on questions of your own, followed to the letter."""
+"""The page on your own questions works as printed."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from sketchmark.benchmarks.questions import COLUMNS
 from sketchmark.benchmarks.questions.samples import TYPES
 from tests.core.test_cli import sketchmark
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 PAGE = (ROOT / "docs/your-own-questions.md").read_text("utf-8")
 BLOCKS = re.findall(r"```\w+\n(.*?)```", PAGE, re.DOTALL)
 

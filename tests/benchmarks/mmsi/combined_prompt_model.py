@@ -1,11 +1,11 @@
-"""A model that stages drawing and answering itself: one prompt in, picture and text out."""
+"""A model that draws and answers in one call: one prompt in, image and text out."""
 
 from __future__ import annotations
 
 from sketchmark.episode import protocol as combined_prompt
 from sketchmark.episode.model import Model, Options, Reply
 from sketchmark.episode.sample import Context
-from tests.mmsi.published import scene
+from tests.benchmarks.mmsi.published import scene
 
 
 class OnePrompt(Model):

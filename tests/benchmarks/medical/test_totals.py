@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
 import pytest
 from pytest import approx
 
@@ -48,39 +46,23 @@ def test_the_mini_set_without_a_judge_in_both_codes(dataset: VqaSet, code: Code)
         *("total", "right", "em", "bleu1", "bleu2", "bleu3", "bleu4", "rouge1", "rouge2", "rougel"),
         *("precision", "recall", "f1", "acc"),
     ]
-    expected = {
-        "right": 1,
-        "em": 0.5,
-        "acc": 0.25,
-        "bleu1": 0.833333,
-        "bleu2": 0.288675,
-        "rouge1": 0.9,
-        "rouge2": 0.333333,
-        "precision": 0.9,
-        "recall": 0.833333,
-        "f1": 1.0,
-    }
+    expected = {"right": 1, "em": 0.5, "acc": 0.25, "bleu1": 0.833333, "bleu2": 0.288675}
+    expected |= {"rouge1": 0.9, "rouge2": 0.333333, "precision": 0.9, "recall": 0.833333, "f1": 1.0}
     assert {key: totals["open"][key] for key in expected} == approx(expected, abs=1e-6)
 
 
-@pytest.mark.parametrize(
-    ("dataset", "code", "total", "close", "open_acc"),
-    [
-        ("vqa_rad", "upstream", 0.75, 0.5, 0.5),
-        ("path_vqa", "upstream", 0.5, 0.0, 0.5),
-        ("slake", "upstream", 1.25, 1.5, 0.5),
-        ("vqa_rad", "fork", 0.75, 0.5, 0.5),
-        ("path_vqa", "fork", 0.75, 0.5, 0.5),
-        ("slake", "fork", 1.0, 1.0, 0.5),
-    ],
-)
-def test_the_mini_set_with_an_always_correct_judge_in_both_codes(
-    dataset: VqaSet, code: Code, total: float, close: float, open_acc: float
-) -> None:
+@pytest.mark.parametrize("code", CODES)
+@pytest.mark.parametrize("dataset", SETS)
+def test_the_mini_set_with_an_always_correct_judge_in_both_codes(dataset: VqaSet, code: Code) -> None:
     totals = vqa_totals(mini_set(dataset, code, judged=True), dataset, CODES[code], with_judge=True)
-    assert totals["total metrics"]["acc"] == total
-    assert totals["close"]["acc"] == close
-    assert totals["open"]["acc"] == open_acc
+    accidents = {
+        ("path_vqa", "upstream"): (0.5, 0.0),
+        ("slake", "upstream"): (1.25, 1.5),
+        ("slake", "fork"): (1.0, 1.0),
+    }
+    found = totals["total metrics"]["acc"], totals["close"]["acc"]
+    assert found == accidents.get((dataset, code), (0.75, 0.5))
+    assert totals["open"]["acc"] == 0.5
 
 
 @pytest.mark.parametrize("dataset", SETS)
@@ -139,11 +121,7 @@ def test_an_empty_set_has_totals_of_zero() -> None:
 
 
 def test_choice_totals_are_split_as_the_data_set_asks() -> None:
-    kinds: list[tuple[Literal["Reasoning", "Understanding"], bool]] = [
-        ("Reasoning", True),
-        ("Reasoning", False),
-        ("Understanding", True),
-    ]
+    kinds = [("Reasoning", True), ("Reasoning", False), ("Understanding", True)]
     items = [Graded(right, groups={"question_type": kind}, unparsed=not right) for kind, right in kinds]
     assert choice_totals(items, {"question type metrics": "question_type"}) == {
         "total metrics": {"total": 3, "right": 2, "acc": approx(2 / 3)},

@@ -1,4 +1,4 @@
-"""A file of questions is played, scored, resumed, split and compared like any task."""
+"""Question files run, score, resume, split and compare like any task."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ import pytest
 import sketchmark
 from sketchmark.errors import BadInput, RunConflict
 from sketchmark.folder import RunFolder
+from tests.benchmarks.questions.files import Knowing, jsonl, picture, samples
 from tests.core.test_cli import sketchmark as command
 from tests.episodes import episode
-from tests.questions.files import Knowing, jsonl, picture, samples
 
 ROWS: list[dict[str, Any]] = [
     {"id": "side", "question": "Which side?", "image": "a.png", "options": ["left", "right"], "answer": "right"},
@@ -54,10 +54,8 @@ def play(path: Path, model: Knowing | str, out: Path, **options: object) -> RunF
 def test_all_types_are_read_by_the_strict_reader(mine: Path, tmp_path: Path) -> None:
     cell = play(mine, Knowing(KNOWN), tmp_path / "out").results().tasks["my_questions.direct"]
     assert (cell.n, cell.metrics["right"].mean, cell.unparsed) == (4, 1.0, 0)
-    assert {name: group.metrics["right"].mean for name, group in cell.by["category"].items()} == {
-        "names": 1.0,
-        "numbers": 1.0,
-    }
+    means = {name: group.metrics["right"].mean for name, group in cell.by["category"].items()}
+    assert means == {"names": 1.0, "numbers": 1.0}
     wrong = {**KNOWN, "Which side?": "It is on the left.", "How many?": "9", "Who is it?": "I cannot say."}
     cell = play(mine, Knowing(wrong), tmp_path / "wrong").results().tasks["my_questions.direct"]
     assert cell.metrics["right"].mean == 0.25
@@ -102,7 +100,7 @@ def test_a_changed_row_is_noticed_and_a_run_resumes(mine: Path, tmp_path: Path) 
     play(mine, Knowing(KNOWN), tmp_path / "out", limit=2)
     again = Knowing(KNOWN)
     assert play(mine, again, tmp_path / "out").results().tasks["my_questions.direct"].n == 4
-    assert len(again.said) == 2, "the first two were played before"
+    assert len(again.said) == 2, "the first two were finished before"
     jsonl(mine, {**ROWS[0], "answer": "left"}, *ROWS[1:])
     with pytest.raises(RunConflict, match=r"sample side .* the data changed"):
         play(mine, again, tmp_path / "out")
@@ -186,11 +184,8 @@ def test_judged_answers_are_scored_by_a_judge_and_not_without(tmp_path: Path) ->
     assert alone.results().tasks["q.direct"].metrics == {}
     assert alone.results().warnings == ["q.direct: its `judged` questions get no score: add --judge MODEL"]
     folder = play(path, model, tmp_path / "out", judge=judge)
-    assert {row.sample: row.values["right"] for row in folder.scores("q.direct")} == {
-        "same": 1.0,
-        "words": 1.0,
-        "wrong": 0.0,
-    }
+    right = {row.sample: row.values["right"] for row in folder.scores("q.direct")}
+    assert right == {"same": 1.0, "words": 1.0, "wrong": 0.0}
     assert folder.results().warnings == []
     assert len(judge.said) == 2 and "Reference: It turns to water.\nAnswer: It becomes liquid." in "".join(judge.said)
 
@@ -261,10 +256,8 @@ def test_it_runs_against_a_server(mine: Path, tmp_path: Path) -> None:
             process.kill()
     assert done.returncode == 0, done.stderr
     results = json.loads((tmp_path / "out/results.json").read_text())["tasks"]
-    assert {name: cell["n"] for name, cell in results.items()} == {
-        "my_questions.direct": 4,
-        "my_questions.text_cot": 4,
-    }
+    counts = {name: cell["n"] for name, cell in results.items()}
+    assert counts == {"my_questions.direct": 4, "my_questions.text_cot": 4}
 
 
 def test_a_finished_run_is_compared_and_exported(mine: Path, tmp_path: Path) -> None:

@@ -36,7 +36,7 @@ class Strict(Model):
         return Reply(f"<think>.</think>\n<judge>{int(gold != given)}</judge>")
 
 
-def test_the_judge_text_is_letter_for_letter() -> None:
+def test_the_judge_text_is_exactly_as_published() -> None:
     assert judge_prompt("Q", "A", "R") == TEXT
 
 

@@ -27,7 +27,7 @@ from sketchmark.cli import root as cli
 from sketchmark.episode.model import Model, Options, Reply
 from sketchmark.episode.sample import Context
 from sketchmark.errors import MissingExtra, UnknownName
-from tests.medical import fixtures
+from tests.benchmarks.medical import fixtures
 
 REFERENCE = reference_report(
     "The heart is normal in size and contour. The lungs are clear, without evidence of infiltrate. "

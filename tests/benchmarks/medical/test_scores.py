@@ -1,18 +1,24 @@
-"""The scorer of the medical sets: which rule reads which kind of item, when a judge is asked and what its word is
-worth."""
+"""The scorers of the medical datasets: rules by kind of sample, the judge, reports, and the note `answer`."""
 
 from __future__ import annotations
 
 import asyncio
+import json
+from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 
 from sketchmark.benchmarks import Scoring
-from sketchmark.benchmarks.medical.scores import checked_scoring, grade, score
+from sketchmark.benchmarks.medical.medevalkit import chosen, judge_choice
+from sketchmark.benchmarks.medical.scores import checked_scoring, grade, score, score_report
+from sketchmark.benchmarks.mmmu import scores as mmmu_scores
+from sketchmark.cli import root as cli
 from sketchmark.episode import Grading, Scores
 from sketchmark.episode.sample import Sample
 from sketchmark.errors import BadInput, CallFailed, UnknownName
+from tests.benchmarks.medical import fixtures
 from tests.episodes import Judge, episode
 
 SHOWN = ["A. left", "B. right", "C. both sides"]
@@ -21,6 +27,7 @@ CHOICES: dict[str, Any] = {**CHOICE, "kind": "choices", "gold": ["A", "B"]}
 OPEN: dict[str, Any] = {"kind": "open", "gold": "right lobe", "options": [], "shown": [], "asked": "where?"}
 CLOSED: dict[str, Any] = {**OPEN, "kind": "closed", "gold": "CT", "asked": "what?"}
 YES: dict[str, Any] = {**OPEN, "kind": "closed", "gold": "Yes", "asked": "is it?"}
+YES_NO: dict[str, Any] = {**YES, "kind": "yes_no"}
 CORRECT, INCORRECT, SILENT = "<judge>0</judge>", "<judge>1</judge>", "It looks fine."
 
 
@@ -31,33 +38,26 @@ def _score(
     *,
     judge: Judge | None = None,
     dataset: str = "vqa_rad",
+    answer_type: str = "",
 ) -> Scores:
-    sample = Sample("x", target=target)
+    sample = Sample("x", target=target, groups={"answer_type": answer_type})
     return asyncio.run(score(sample, episode(said), Grading(scoring, judge), dataset=dataset))
+
+
+KINDS: list[tuple[dict[str, Any], list[str], list[str]]] = [
+    (CHOICE, ["B", "right"], ["A"]),
+    (CHOICES, ["A, B", "right and left"], ["A", "A, B, C"]),
+    (YES, ["yes, it is"], ["No."]),
+    ({**YES_NO, "gold": "no"}, ["no"], ["yes"]),
+    *(({**YES, "gold": gold}, ["No, it is not"], []) for gold in ("否", "不是", "NO.")),
+    ({**YES, "gold": "是"}, ["yes, it is"], []),
+    (CLOSED, ["ct.", "Answer: CT"], ["MRI"]),
+]
 
 
 @pytest.mark.parametrize(
     ("target", "said", "right"),
-    [
-        (CHOICE, "B", True),
-        (CHOICE, "right", True),
-        (CHOICE, "A", False),
-        (CHOICES, "A, B", True),
-        (CHOICES, "right and left", True),
-        (CHOICES, "A", False),
-        (CHOICES, "A, B, C", False),
-        (YES, "yes, it is", True),
-        (YES, "No.", False),
-        ({**YES, "kind": "yes_no", "gold": "no"}, "no", True),
-        ({**YES, "kind": "yes_no", "gold": "no"}, "yes", False),
-        ({**YES, "gold": "否"}, "No, it is not", True),
-        ({**YES, "gold": "不是"}, "no, it is not", True),
-        ({**YES, "gold": "是"}, "yes, it is", True),
-        ({**YES, "gold": "NO."}, "No, it is not", True),
-        (CLOSED, "ct.", True),
-        (CLOSED, "Answer: CT", True),
-        (CLOSED, "MRI", False),
-    ],
+    [(target, said, said in right) for target, right, wrong in KINDS for said in right + wrong],
 )
 def test_every_kind_of_closed_item_is_read_by_its_own_rule(target: dict[str, Any], said: str, right: bool) -> None:
     scores = _score(target, said)
@@ -72,7 +72,7 @@ def test_every_kind_of_closed_item_is_read_by_its_own_rule(target: dict[str, Any
     }
 
 
-@pytest.mark.parametrize("target", [CHOICE, CHOICES, YES, {**YES, "kind": "yes_no"}, CLOSED, OPEN])
+@pytest.mark.parametrize("target", [CHOICE, CHOICES, YES, YES_NO, CLOSED, OPEN])
 def test_a_reply_that_cannot_be_read_is_wrong_and_unparsed(target: dict[str, Any]) -> None:
     scores = _score(target, "...")
     assert scores.unparsed and scores.values["correct"] == 0.0
@@ -81,7 +81,7 @@ def test_a_reply_that_cannot_be_read_is_wrong_and_unparsed(target: dict[str, Any
 @pytest.mark.parametrize(
     "target",
     [
-        {**YES, "kind": "yes_no", "gold": "no"},
+        {**YES_NO, "gold": "no"},
         {**YES, "gold": "No"},
         {**CHOICE, "options": ["Yes", "No"], "shown": ["A. Yes", "B. No"]},
     ],
@@ -96,7 +96,7 @@ def test_what_a_reply_says_is_there_answers_the_question_that_asks_for_it(target
 
 
 def test_a_yes_no_item_whose_gold_is_neither_is_never_right() -> None:
-    assert _score({**YES, "kind": "yes_no", "gold": "perhaps"}, "perhaps").values["correct"] == 0.0
+    assert _score({**YES_NO, "gold": "perhaps"}, "perhaps").values["correct"] == 0.0
 
 
 def test_open_answers_are_right_when_they_are_the_same_and_have_their_overlaps_beside() -> None:
@@ -144,21 +144,10 @@ def test_a_judge_without_a_verdict_is_its_own_failure_unless_a_published_code_ha
     assert _score(OPEN, "somewhere", "code-fork", judge=Judge(SILENT)).values["correct"] == 0.0
 
 
-@pytest.mark.parametrize(
-    ("dataset", "scoring", "asked"),
-    [
-        ("vqa_rad", "strict", False),
-        ("vqa_rad", "code-fork", False),
-        ("path_vqa", "code-upstream", False),
-        ("slake", "strict", False),
-        ("slake", "paper", False),
-        ("slake", "code-upstream", True),
-        ("slake", "code-fork", True),
-    ],
-)
-def test_closed_answers_are_judged_in_slake_alone_and_only_by_its_code(
-    dataset: str, scoring: str, asked: bool
-) -> None:
+@pytest.mark.parametrize("scoring", ["strict", "paper", "code-upstream", "code-fork"])
+@pytest.mark.parametrize("dataset", ["vqa_rad", "path_vqa", "slake"])
+def test_closed_answers_are_judged_only_in_slake_and_only_by_its_code(dataset: str, scoring: str) -> None:
+    asked = dataset == "slake" and scoring.startswith("code-")
     judge = Judge(INCORRECT)
     scores = _score(YES, "yes", scoring, judge=judge, dataset=dataset)
     assert bool(judge.asked) is asked
@@ -222,23 +211,25 @@ def test_an_answer_without_words_stops_the_main_branch_and_not_the_fork() -> Non
 
 
 @pytest.mark.parametrize(
-    ("first", "shown", "answer_type", "said", "right"),
+    ("first", "shown", "answer_type", "right", "wrong"),
     [
-        ("yes", (), "single_choice", "yes, it is", True),
-        ("yes", (), "single_choice", "no", False),
-        ("left", SHOWN, "single_choice", "A", False),
-        ("right", SHOWN, "multi_choice", "B", True),
-        ("right", SHOWN, "multi_choice", "A", False),
-        ("left", SHOWN, "multi_choice", "A", True),
-        ("right", ["left", "right", "both sides"], "multi_choice", "right", True),
-        ("right", ["left", "right", "both sides"], "multi_choice", "left", False),
+        ("yes", [], "single_choice", ["yes, it is"], ["no"]),
+        ("left", SHOWN, "single_choice", [], ["A"]),
+        ("right", SHOWN, "multi_choice", ["B"], ["A"]),
+        ("left", SHOWN, "multi_choice", ["A"], []),
+        ("right", ["left", "right", "both sides"], "multi_choice", ["right"], ["left"]),
     ],
 )
 def test_radrestruct_as_published_goes_by_the_first_gold(
-    first: str, shown: list[str], answer_type: str, said: str, right: bool
+    first: str, shown: list[str], answer_type: str, right: list[str], wrong: list[str]
 ) -> None:
     target = {**CHOICES, "first_gold": first, "shown": shown}
-    assert _graded("radrestruct", target, said, "code-upstream", answer_type=answer_type) is right
+    found = (
+        said
+        for said in right + wrong
+        if _graded("radrestruct", target, said, "code-upstream", answer_type=answer_type)
+    )
+    assert list(found) == right
 
 
 def test_a_full_stop_inside_an_option_does_not_cut_it_in_radrestruct() -> None:
@@ -262,3 +253,108 @@ def test_the_names_of_the_scorings_are_checked() -> None:
     assert checked_scoring("official") == "code-upstream"
     with pytest.raises(UnknownName, match="strict, code-upstream, code-fork, paper, official"):
         checked_scoring("exact")
+
+
+def _report(said: str, scoring: str = "strict") -> Scores:
+    sample = Sample("x", target={"reference": "Findings: The heart is large. Impression: Large heart."})
+    return score_report(sample, episode(said), Grading(scoring))
+
+
+def test_a_report_is_scored_against_its_reference() -> None:
+    reference = "Findings: The heart is large. Impression: Large heart."
+    scores = _report(reference)
+    assert scores.values["bleu1"] == pytest.approx(1.0)
+    assert scores.values["rouge1"] == pytest.approx(1.0)
+    assert scores.notes == {"reply": reference, "reference": reference}
+    assert not scores.unparsed
+    shorter = _report("The heart is large and red and wide and more.").values["bleu1"]
+    assert shorter is not None and 0 < shorter < 1
+
+
+def test_an_empty_report_is_worth_nothing_and_has_no_score_in_the_fork() -> None:
+    empty = _report("  ")
+    assert empty.unparsed and empty.values and set(empty.values.values()) == {0.0}
+    assert _report("", "code-upstream").values == empty.values
+    fork = _report("", "code-fork")
+    assert (fork.values, fork.unparsed) == ({}, True)
+    assert fork.notes["reply"] == ""
+    assert _report("Clear.", "code-fork").values
+
+
+def _read(dataset: str, target: dict[str, Any], said: str, scoring: str, answer_type: str = "") -> Any:
+    return _score(target, said, scoring, dataset=dataset, answer_type=answer_type).notes["answer"]
+
+
+@pytest.mark.parametrize(
+    ("said", "strict", "published"),
+    [("B", "B", "B"), ("Answer: right", "B", "B"), ("", None, "A"), ("It is normal.", None, "A")],
+)
+def test_a_choice_is_noted_as_its_letter(said: str, strict: str | None, published: str) -> None:
+    assert _read("pmc_vqa", CHOICE, said, "strict") == strict
+    assert _read("pmc_vqa", CHOICE, said, "code-upstream") == published
+    rad = {**CHOICE, "kind": "choices", "gold": ["B"], "first_gold": "right"}
+    assert _read("radrestruct", rad, said, "strict") == ([strict] if strict else [])
+    assert _read("radrestruct", rad, said, "code-upstream", answer_type="multi_choice") == published
+
+
+@pytest.mark.parametrize(
+    "said", ["B", "b.", "left", "A. left", "both", "", "C\n\nso", "x: right", "right. Both sides", "I do not know"]
+)
+def test_the_letter_noted_is_the_one_that_the_published_judge_takes_a_reply_for(said: str) -> None:
+    for options in (SHOWN, ["left", "right", "both sides"]):
+        right = [letter for letter in "ABC" if judge_choice(options, letter, said)]
+        assert right == [chosen(options, said)]
+
+
+@pytest.mark.parametrize(
+    ("said", "strict", "published"),
+    [("Yes.", True, "yes"), ("no", False, "no"), ("normal", None, "no"), ("yes and no", None, None)],
+)
+def test_yes_and_no_are_noted_as_such(said: str, strict: bool | None, published: str | None) -> None:
+    assert _read("vqa_rad", YES_NO, said, "strict") is strict
+    assert _read("vqa_rad", YES_NO, said, "code-upstream") == published
+    single = {**YES_NO, "first_gold": "Yes"}
+    assert _read("radrestruct", single, said, "code-fork", answer_type="single_choice") == published
+
+
+def test_words_are_noted_as_they_were_read() -> None:
+    target = {"kind": "open", "gold": "lung", "options": [], "shown": [], "asked": "where?"}
+    assert _read("vqa_rad", target, "Answer: the Lung", "strict") == "the Lung"
+    assert _read("vqa_rad", target, "Answer: the Lung", "code-upstream").strip() == "the lung"
+    closed = {**target, "kind": "closed", "gold": "CT"}
+    assert _read("slake", closed, "ct.", "strict") == "ct."
+    assert _read("slake", closed, "ct.", "code-upstream") == "ct"
+
+
+def test_mmmu_notes_the_letter_by_every_program() -> None:
+    sample = Sample("x", target={"kind": "choice", "gold": "B", "options": ["left", "right"]})
+    for program, said, letters in (
+        ("mmmu", "The answer is (B).", {"strict": "B", "official": "B", "code-upstream": "B"}),
+        ("mmmu", "It is A tricky one", {"strict": None, "official": "A"}),
+        ("mmmu", "...", {"strict": None, "official": None}),
+        ("mmmu_pro", "Answer: B", {"strict": "B", "official": "B"}),
+    ):
+        for scoring, letter in letters.items():
+            scored = mmmu_scores.score(sample, episode(said), Grading(scoring), program=program)
+            assert scored.notes["answer"] == letter, (said, scoring)
+
+
+def test_score_file_lists_what_is_read_differently_and_does_not_claim_to_know_what_was_cut(tmp_path: Path) -> None:
+    said = ["(B)", "It is A tricky one", "..."]
+    lettered = {"all_choices": ["A", "B"], "index2ans": {"A": "left", "B": "right"}, "answer": "A"}
+    rows = [
+        {"id": f"validation_Math_{number}", "question_type": "multiple-choice", "response": reply, **lettered}
+        for number, reply in enumerate(said)
+    ]
+    fixtures.write_json(tmp_path / "llava" / "Math" / "output.json", rows)
+    asked = ["score-file", "--task", "mmmu", "--predictions", str(tmp_path / "llava"), "--scoring", "strict,official"]
+    (cell,) = json.loads(CliRunner().invoke(cli, [*asked, "--json"]).output)["tasks"].values()
+    first, second = cell["scorings"]["official"]["against"]["replies"]
+    assert first["readings"] == {"strict": None, "official": "A"} and first["sample"] == "validation_Math_1"
+    assert second["readings"] == {"strict": None, "official": None}, "drawn at random, which is worth a half"
+    assert "cut" not in cell and cell["unparsed"] == pytest.approx(2 / 3)
+    text = CliRunner(env={"COLUMNS": "300"}).invoke(cli, asked).output
+    assert (
+        "mmmu.llava: official 0.500, strict 0.000: -50.0 points: -33.3 from 1 reply read differently (1 unparsed by "
+        "strict); -16.7 from 1 reply read alike and scored differently"
+    ) in text

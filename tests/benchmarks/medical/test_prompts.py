@@ -23,18 +23,11 @@ LETTER = "Answer with the option's letter from the given choices directly."
 BOXED_LETTER = 'Answer with the option\'s letter from the given choices and put the letter in one "\\boxed{}".'
 
 
-@pytest.mark.parametrize(
-    ("images", "sentence"),
-    [
-        (0, ""),
-        (1, "The index of the given image is 1.\n"),
-        (2, "The indices of the given images are 1, 2.\n"),
-        (3, "The indices of the given images are 1, 2, 3.\n"),
-        (7, "The indices of the given images are 1, 2, 3, 4, 5, 6, 7.\n"),
-    ],
-)
-def test_the_sentence_counts_the_images(images: int, sentence: str) -> None:
-    assert get_image_index_info(images) == sentence
+def test_the_sentence_counts_the_images() -> None:
+    assert get_image_index_info(0) == ""
+    assert get_image_index_info(1) == "The index of the given image is 1.\n"
+    assert get_image_index_info(2) == "The indices of the given images are 1, 2.\n"
+    assert get_image_index_info(7) == "The indices of the given images are 1, 2, 3, 4, 5, 6, 7.\n"
 
 
 @pytest.mark.parametrize(
@@ -59,44 +52,40 @@ def test_the_sentence_stands_before_the_last_line(prompt: str, images: int, expe
     assert add_image_index_to_prompt(prompt, get_image_index_info(images)) == expected
 
 
-@pytest.mark.parametrize(
-    ("kind", "language", "reasoning", "expected"),
-    [
-        ("choice", "en", False, "\nQuestion: Q\nOptions: \nOPT1\nOPT2\n" + LETTER),
-        ("choice", "en", True, "\nQuestion: Q\nOptions: \nOPT1\nOPT2\n" + BOXED_LETTER),
-        ("choice", "zh", False, "\n问题： Q\n选项： \nOPT1\nOPT2\n请直接使用给定选项中的选项字母来回答该问题。"),
-        (
-            "choice",
-            "zh",
-            True,
-            '\n问题： Q\n选项： \nOPT1\nOPT2\n请直接使用给定选项中的选项字母来回答该问题,并将答案包裹在"\\boxed{}"里',
-        ),
-        ("judgement", "en", False, "Q\nPlease output 'yes' or 'no'(no extra output)."),
-        ("judgement", "en", True, 'Q\nPlease output "yes" or "no" and put the answer in one "\\boxed{}".'),
-        ("judgement", "zh", False, "Q\n请输出'是'或'否'(不要有任何其它输出)。"),
-        ("judgement", "zh", True, "Q\n请输出'是'或'否'，并将答案放在一个'\\boxed{}'中。"),
-        ("closed", "en", False, "Q\nAnswer the question using a single word or phrase."),
-        (
-            "closed",
-            "en",
-            True,
-            'Q\nAnswer the question using a single word or phrase and put the answer in one "\\boxed{}".',
-        ),
-        ("closed", "zh", False, "Q\n请用一个单词或者短语回答该问题。"),
-        ("closed", "zh", True, "Q\n请用一个单词或者短语回答该问题，并将答案放在一个'\\boxed{}'中。"),
-        ("open", "en", False, "Q\nPlease answer the question concisely."),
-        ("open", "en", True, 'Q\nPlease answer the question concisely and put the answer in one "\\boxed{}".'),
-        ("open", "zh", False, "Q\n请简要回答该问题。"),
-        ("open", "zh", True, "Q\n请简要回答该问题，并将答案放在一个'\\boxed{}'中。"),
-    ],
-)
-def test_upstream_prompts_are_letter_for_letter(
-    kind: Kind, language: Language, reasoning: bool, expected: str
-) -> None:
+PHRASE = "Answer the question using a single word or phrase."
+BOXED_PHRASE = 'Answer the question using a single word or phrase and put the answer in one "\\boxed{}".'
+LETTER_ZH = "请直接使用给定选项中的选项字母来回答该问题"
+INSTRUCTIONS: dict[tuple[Kind, Language], tuple[str, str]] = {
+    ("choice", "en"): (LETTER, BOXED_LETTER),
+    ("choice", "zh"): (f"{LETTER_ZH}。", f'{LETTER_ZH},并将答案包裹在"\\boxed{{}}"里'),
+    ("judgement", "en"): (
+        "Please output 'yes' or 'no'(no extra output).",
+        'Please output "yes" or "no" and put the answer in one "\\boxed{}".',
+    ),
+    ("judgement", "zh"): (
+        "请输出'是'或'否'(不要有任何其它输出)。",
+        "请输出'是'或'否'，并将答案放在一个'\\boxed{}'中。",
+    ),
+    ("closed", "en"): (PHRASE, BOXED_PHRASE),
+    ("closed", "zh"): (
+        "请用一个单词或者短语回答该问题。",
+        "请用一个单词或者短语回答该问题，并将答案放在一个'\\boxed{}'中。",
+    ),
+    ("open", "en"): (
+        "Please answer the question concisely.",
+        'Please answer the question concisely and put the answer in one "\\boxed{}".',
+    ),
+    ("open", "zh"): ("请简要回答该问题。", "请简要回答该问题，并将答案放在一个'\\boxed{}'中。"),
+}
+BODIES = {"en": "\nQuestion: Q\nOptions: \nOPT1\nOPT2\n", "zh": "\n问题： Q\n选项： \nOPT1\nOPT2\n"}
+
+
+@pytest.mark.parametrize("reasoning", [False, True])
+@pytest.mark.parametrize(("kind", "language"), INSTRUCTIONS)
+def test_upstream_prompts_are_exactly_as_published(kind: Kind, language: Language, reasoning: bool) -> None:
     options = ["OPT1", "OPT2"] if kind == "choice" else []
     made = question_prompt(kind, "Q", options, images=2, language=language, reasoning=reasoning, protocol="upstream")
-    assert made == expected
-    assert made.count("\\") == int(reasoning)
+    assert made == (BODIES[language] if options else "Q\n") + INSTRUCTIONS[kind, language][reasoning]
 
 
 def test_the_indexed_protocol_adds_the_english_sentence_to_chinese_questions_too() -> None:
@@ -139,62 +128,46 @@ def test_a_report_prompt_of_one_sentence_gets_the_index_at_its_end() -> None:
     )
 
 
-PHRASE = "Answer the question using a single word or phrase."
-BOXED_PHRASE = 'Answer the question using a single word or phrase and put the answer in one "\\boxed{}".'
 SENTENCE = "The indices of the given images are 1, 2.\n"
 
 
 @pytest.mark.parametrize(
     ("protocol", "options", "reasoning", "expected"),
     [
-        ("official", ["a", "b"], False, f"QUESTION\n(A) a\n(B) b\n\n{LETTER}"),
-        ("official", [], False, f"QUESTION\n{PHRASE}"),
-        ("upstream", ["a", "b"], False, f"\nQUESTION\n\n(A) a\n(B) b\n\n\n        {LETTER}"),
-        ("upstream", [], False, f"\nQUESTION\n\n        {PHRASE}"),
-        ("upstream", ["a", "b"], True, f"\nQUESTION\n\n(A) a\n(B) b\n\n\n        {BOXED_LETTER}"),
-        ("upstream", [], True, f"\nQUESTION\n\n        {BOXED_PHRASE}"),
-        ("indexed", ["a", "b"], False, f"### Question:\nQUESTION\nOptions: (A) a (B) b\n{SENTENCE}{LETTER}"),
-        ("indexed", [], False, f"### Question:\nQUESTION\n{SENTENCE}{PHRASE}"),
-        ("indexed", [], True, f"### Question:\nQUESTION\n{SENTENCE}{BOXED_PHRASE}"),
+        ("official", ["a", "b"], False, f"See <image 1>?\n(A) a\n(B) b\n\n{LETTER}"),
+        ("official", [], False, f"See <image 1>?\n{PHRASE}"),
+        ("upstream", ["a", "b"], False, f"\nSee <image 1>?\n\n(A) a\n(B) b\n\n\n        {LETTER}"),
+        ("upstream", [], False, f"\nSee <image 1>?\n\n        {PHRASE}"),
+        ("upstream", ["a", "b"], True, f"\nSee <image 1>?\n\n(A) a\n(B) b\n\n\n        {BOXED_LETTER}"),
+        ("upstream", [], True, f"\nSee <image 1>?\n\n        {BOXED_PHRASE}"),
+        ("indexed", ["a", "b"], False, f"### Question:\nSee <image 1>?\nOptions: (A) a (B) b\n{SENTENCE}{LETTER}"),
+        ("indexed", [], False, f"### Question:\nSee <image 1>?\n{SENTENCE}{PHRASE}"),
+        ("indexed", [], True, f"### Question:\nSee <image 1>?\n{SENTENCE}{BOXED_PHRASE}"),
     ],
 )
-def test_mmmu_prompts_are_letter_for_letter(
+def test_mmmu_prompts_are_exactly_as_published(
     protocol: Protocol, options: list[str], reasoning: bool, expected: str
 ) -> None:
-    assert mmmu_prompt("QUESTION", options, images=2, reasoning=reasoning, protocol=protocol) == expected
-
-
-def test_the_spec_example_of_an_indexed_mmmu_prompt() -> None:
-    assert mmmu_prompt("See <image 1>?", ["a", "b"], images=2) == (
-        "### Question:\nSee <image 1>?\nOptions: (A) a (B) b\nThe indices of the given images are 1, 2.\n" + LETTER
-    )
+    assert mmmu_prompt("See <image 1>?", options, images=2, reasoning=reasoning, protocol=protocol) == expected
 
 
 LAST = (
     "The last line of your response should be of the following format: 'Answer: $LETTER' (without quotes) where "
     "LETTER is one of options."
 )
+STEPS = "Think step by step before answering."
 
 
 @pytest.mark.parametrize(
     ("mode", "setting", "expected"),
     [
-        (
-            "cot",
-            "standard",
-            f"Answer the preceding multiple choice question. {LAST} Think step by step before answering.",
-        ),
-        (
-            "cot",
-            "vision",
-            "Write out the multiple-choice question in the image and then solve it. "
-            f"{LAST} Think step by step before answering.",
-        ),
+        ("cot", "standard", f"Answer the preceding multiple choice question. {LAST} {STEPS}"),
+        ("cot", "vision", f"Write out the multiple-choice question in the image and then solve it. {LAST} {STEPS}"),
         ("direct", "standard", "Answer with the option letter from the given choices directly."),
         ("direct", "vision", f"Answer with the option letter from the given choices directly. {LAST}"),
     ],
 )
-def test_pro_instructions_are_letter_for_letter(mode: ProMode, setting: ProSetting, expected: str) -> None:
+def test_pro_instructions_are_exactly_as_published(mode: ProMode, setting: ProSetting, expected: str) -> None:
     assert PRO_INSTRUCTIONS[mode, setting] == expected
     if setting == "vision":
         assert pro_prompt("unused", [], setting=setting, mode=mode) == expected

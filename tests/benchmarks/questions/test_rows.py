@@ -1,4 +1,4 @@
-"""What a row may say, and what is refused, in which words."""
+"""Rows of question files: accepted forms, and messages for refused ones."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import pytest
 
 from sketchmark.episode.sample import Sample
 from sketchmark.errors import BadInput
-from tests.questions.files import jsonl, picture, samples
+from tests.benchmarks.questions.files import jsonl, picture, samples
 
 
 def one(folder: Path, row: dict[str, Any] | str, data: Path | None = None, **arguments: str) -> Sample:
@@ -77,12 +77,12 @@ def test_type_and_tolerance_for_the_whole_file_leave_rows_alone_that_say_otherwi
 
 
 BROKEN: list[tuple[dict[str, Any] | str, str]] = [
-    ("{torn", "no valid JSON"),
+    ("{torn", "not valid JSON"),
     ("[1, 2]", "a list, not an object"),
-    ('{"question": "a", "question": "b", "answer": 1}', "'question' is there twice"),
+    ('{"question": "a", "question": "b", "answer": 1}', "'question' appears twice"),
     ({"answer": "x"}, "no question"),
     ({"question": " ", "answer": "x"}, "no question"),
-    ({"question": ["a"], "answer": "x"}, "question is no text, but a list"),
+    ({"question": ["a"], "answer": "x"}, "question is a list, not text"),
     ({"question": "a" * 100_001, "answer": "x"}, "question has 100001 characters"),
     ({"question": "a?"}, "no answer"),
     ({"question": "a?", "answer": None}, "no answer"),
@@ -90,28 +90,31 @@ BROKEN: list[tuple[dict[str, Any] | str, str]] = [
     ({"question": "a?", "answer": "[]"}, "has no words"),
     ({"question": "a?", "answer": "cat|dog"}, "without blanks around it"),
     ({"question": "a?", "answer": "[3, 4]"}, "can be one or a list"),
-    ({"question": "a?", "answer": "[0, 1)"}, "no JSON list"),
-    ({"question": "a?", "options": ["A. x", "B. y"], "answer": "B. x"}, "no letter of its 2 options, nor the text"),
-    ({"question": "a?", "options": ["x", "y"], "answer": "C. y"}, "no letter of its 2 options, nor the text"),
-    ({"question": "a?", "answer": {"x": 1}}, "answer is no text, but an object"),
+    ({"question": "a?", "answer": "[0, 1)"}, "not a JSON list"),
+    (
+        {"question": "a?", "options": ["A. x", "B. y"], "answer": "B. x"},
+        "neither a letter nor the text of its 2 options",
+    ),
+    ({"question": "a?", "options": ["x", "y"], "answer": "C. y"}, "neither a letter nor the text of its 2 options"),
+    ({"question": "a?", "answer": {"x": 1}}, "answer is an object, not text"),
     ({"question": "a?", "options": ["x"], "answer": "x"}, "1 option"),
     ({"question": "a?", "options": "x, y", "answer": "x"}, "separated by ` \\| `"),
     ({"question": "a?", "options": "x|y", "answer": "x"}, "without blanks around it"),
-    ({"question": "a?", "options": "['x', 'y']", "answer": "x"}, "no JSON list"),
-    ({"question": "a?", "options": ["x", "x"], "answer": "x"}, "there twice"),
+    ({"question": "a?", "options": "['x', 'y']", "answer": "x"}, "not a JSON list"),
+    ({"question": "a?", "options": ["x", "x"], "answer": "x"}, "appears twice"),
     ({"question": "a?", "options": ["x", ""], "answer": "x"}, "an option is empty"),
     ({"question": "a?", "options": {"1": "x", "2": "y"}, "answer": "x"}, "by the letters 1, 2"),
-    ({"question": "a?", "options": ["x", "y"], "answer": "C"}, "no letter of its 2 options, nor the text"),
-    ({"question": "a?", "options": ["x", "y"], "label": 1}, "numbers of options are not read"),
-    ({"question": "a?", "options": ["x", "y"], "answer": ["A", "B"]}, "answer is no text, but a list"),
+    ({"question": "a?", "options": ["x", "y"], "answer": "C"}, "neither a letter nor the text of its 2 options"),
+    ({"question": "a?", "options": ["x", "y"], "label": 1}, "option numbers are not accepted"),
+    ({"question": "a?", "options": ["x", "y"], "answer": ["A", "B"]}, "answer is a list, not text"),
     ({"question": "a?", "options": ["B", "A", "C"], "answer": "A"}, "can be the options A and B"),
     ({"question": "a?", "answer": "x", "type": "choice"}, "a choice without options"),
     ({"question": "a?", "answer": "x", "type": "spatial"}, "goes into a column `category`"),
     ({"question": "a?", "options": ["x", "y"], "answer": "x", "type": "exact"}, "options, but the type is exact"),
-    ({"question": "a?", "answer": "x", "type": "number"}, "'x' is no number"),
-    ({"question": "a?", "answer": "x", "tolerance": 1}, "'x' is no number"),
-    ({"question": "a?", "answer": 1, "tolerance": -1}, "no number from 0 on"),
-    ({"question": "a?", "answer": 1, "tolerance": "near"}, "no number from 0 on"),
+    ({"question": "a?", "answer": "x", "type": "number"}, "'x' is not a number"),
+    ({"question": "a?", "answer": "x", "tolerance": 1}, "'x' is not a number"),
+    ({"question": "a?", "answer": 1, "tolerance": -1}, "not a number of at least 0"),
+    ({"question": "a?", "answer": 1, "tolerance": "near"}, "not a number of at least 0"),
     ({"question": "a?", "answer": "x", "type": "exact", "tolerance": 1}, "a tolerance, but the type is exact"),
     ({"question": "a?", "answer": "maybe", "type": "yes_no"}, "neither yes nor no"),
     ({"question": "a?", "gt": "x", "label": "y"}, "'gt' and 'label' can each be the answer"),
@@ -120,28 +123,22 @@ BROKEN: list[tuple[dict[str, Any] | str, str]] = [
     ({"question": "a?", "A": "x", "B": "y", "answer": "B"}, "put them into one column `options`"),
     ({"question": "a?", "option_1": "x", "option_2": "y", "answer": "x"}, "put them into one column `options`"),
     ({"id": "a" * 201, "question": "a?", "answer": "x"}, "id has 201 characters"),
-    ({"id": True, "question": "a?", "answer": "x"}, "id is no text, but true or false"),
-    ({"question": "a?", "answer": "x", "image": "none.png"}, "there is no picture 'none.png' in"),
-    ({"question": "a?", "answer": "x", "image": "q.jsonl"}, "not a picture"),
-    ({"question": "a?", "answer": "x", "image": "torn.png"}, "broken png picture"),
-    ({"question": "a?", "answer": "x", "image": 7}, "neither a path nor bytes"),
-    (
-        {"question": "a?", "answer": "x", "image": "https://example.org/a.png"},
-        "is an address, and nothing",
-    ),
-    (
-        {"question": "a?", "answer": "x", "image": "data:image/png;base64,AAAA"},
-        "is an address, and nothing",
-    ),
-    ({"question": "a?", "answer": "x", "image": "file:///etc/passwd"}, "leads out of"),
-    ({"question": "a?", "answer": "x", "image": "/etc/passwd"}, "leads out of"),
-    ({"question": "a?", "answer": "x", "image": "../out.png"}, "leads out of"),
-    ({"question": "a?", "answer": "x", "image": "link.png"}, "leads out of"),
-    ({"question": "a?", "answer": "x", "image": "pipe.png"}, "there is no picture 'pipe.png'"),
-    ({"question": "a?", "answer": "x", "image": "a\0b.png"}, "there cannot be a picture"),
-    ({"question": "a?", "answer": "x", "image": "a" * 300}, "there cannot be a picture"),
-    ({"question": "a?", "answer": "x", "image": "wide.png"}, "over the limit"),
+    ({"id": True, "question": "a?", "answer": "x"}, "id is true or false, not text"),
     ({"question": "a?", "answer": "x", "images": ["in.png"] * 101}, "at most 100"),
+]
+BAD_IMAGES: dict[str, list[object]] = {
+    "there is no picture 'none.png' in": ["none.png"],
+    "not a picture": ["q.jsonl"],
+    "broken png picture": ["torn.png"],
+    "neither a path nor bytes": [7],
+    "is an address, and nothing": ["https://example.org/a.png", "data:image/png;base64,AAAA"],
+    "leads out of": ["file:///etc/passwd", "/etc/passwd", "../out.png", "link.png"],
+    "there is no picture 'pipe.png'": ["pipe.png"],
+    "there cannot be a picture": ["a\0b.png", "a" * 300],
+    "over the limit": ["wide.png"],
+}
+BROKEN += [
+    ({"question": "a?", "answer": "x", "image": image}, said) for said in BAD_IMAGES for image in BAD_IMAGES[said]
 ]
 
 
@@ -176,7 +173,7 @@ def test_a_picture_that_is_too_large_a_file_is_refused(tmp_path: Path) -> None:
 
 def test_two_rows_of_one_id_are_refused(tmp_path: Path) -> None:
     path = jsonl(tmp_path / "q.jsonl", *({"id": "a", "question": f"{n}?", "answer": "x"} for n in range(2)))
-    with pytest.raises(BadInput, match=r"row 2 \(a\): the id 'a' is row 1's already"):
+    with pytest.raises(BadInput, match=r"row 2 \(a\): the id 'a' is already used by row 1"):
         samples(path)
 
 

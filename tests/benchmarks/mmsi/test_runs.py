@@ -1,4 +1,4 @@
-"""MMSI-Bench, played: all pictures in both stages, prompts from YAML, leaks and failed drawings said aloud."""
+"""Runs of MMSI-Bench: all images in both stages, prompts from YAML, leaks and failed drawings."""
 
 from __future__ import annotations
 
@@ -15,18 +15,22 @@ from sketchmark.benchmarks.mmsi import category_of
 from sketchmark.catalog import Catalog
 from sketchmark.cli import root
 from sketchmark.episode.model import Model, Options, Reply
+from sketchmark.episode.protocol import join, split
 from sketchmark.episode.sample import Context
 from sketchmark.errors import BadInput, CannotPlay, DataMissing
+from sketchmark.folder.records import drawn_names
 from sketchmark.models.players import make
 from sketchmark.runs.checks import _holds
+from sketchmark.tasks import TaskOptions
+from tests.benchmarks.mmsi.combined_prompt_model import OnePrompt
+from tests.benchmarks.mmsi.published import five_files, row, scene, write
 from tests.golden.recording import Recorder
-from tests.mmsi.published import five_files, row, scene, write
 
 FIVE = ["mmsi_attribute_appr", "mmsi_attribute_meas", "mmsi_motion_obj", "mmsi_motion_cam", "mmsi_msr"]
 
 
 class Blunt(Model):
-    """Answers B and cannot draw a thing, though it tries."""
+    """A model that answers B and fails to draw."""
 
     def __init__(self) -> None:
         super().__init__("blunt")
@@ -118,7 +122,7 @@ def test_every_dash_is_the_same(dash: str) -> None:
 
 
 def _per_model(tmp_path: Path) -> Path:
-    source = Path(sketchmark.__file__).parent / "tasks" / "mmsi" / "mmsi_msr.yaml"
+    source = Path(sketchmark.__file__).parent / "benchmarks" / "mmsi" / "mmsi_msr.yaml"
     body = yaml.safe_load(source.read_text("utf-8"))
     body["include"] = str(source.parent / body["include"])
     blocks = body["modes"]["visual_cot"]["lmms_eval_specific_kwargs"]
@@ -134,7 +138,7 @@ def test_a_models_own_prompts_are_merged_over_the_default(one: Path, tmp_path: P
         ("blunt", "Sketch the answer to: In which direction"),
         ("player/random", "Create a visual"),
     ):
-        mode = Catalog(include).task("my_msr", sketchmark.task.TaskOptions(model=model)).mode("visual_cot")
+        mode = Catalog(include).task("my_msr", TaskOptions(model=model)).mode("visual_cot")
         sample = next(Catalog(include).task("my_msr").samples(data=one))
         script = mode.fill(sample, "truth")
         assert script.text("generation_prompt").startswith(prompt)
@@ -265,3 +269,44 @@ def test_of_a_very_long_option_the_beginning_gives_it_away() -> None:
     assert _holds(f"draw {option[:230]} and more", option.strip())
     assert not _holds(f"draw {option[:150]} and more", option.strip())
     assert _holds("draw the left side", "left side") and not _holds("draw the left sides", "left side")
+
+
+def test_what_is_joined_is_split_again() -> None:
+    assert split(join("Draw it.", "Which?\nA: left, B: right")) == ("Draw it.", "Which?\nA: left, B: right")
+
+
+def test_a_plain_question_is_not_of_the_combined_form() -> None:
+    assert split("Which?") is None
+    assert split("[QUESTION]Which?[/QUESTION]") is None
+
+
+def test_the_question_can_be_put_into_the_generation_prompt() -> None:
+    assert split("[GEN_PROMPT]Draw: {question}[/GEN_PROMPT] [QUESTION] Which? [/QUESTION]") == (
+        "Draw: Which?",
+        "Which?",
+    )
+
+
+def test_a_model_that_wants_combined_prompt_gets_one_call_and_its_drawing_is_kept(one: Path, tmp_path: Path) -> None:
+    model = OnePrompt()
+    folder = sketchmark.run(model, "mmsi_msr_visual_cot", data=one, output_path=tmp_path / "run").folder
+    [context] = model.asked
+    assert len(context.pictures) == 4
+    assert split(context.texts[-1])
+    cell = folder.results().tasks["mmsi_msr.visual_cot"]
+    assert cell.metrics["accuracy"].mean == 1.0
+    assert cell.usage["calls"] == 1
+    [record] = folder.episodes("mmsi_msr.visual_cot")
+    assert folder.pictures.load(drawn_names(record)[0]) == scene(9)
+
+
+def test_its_missing_picture_is_a_failed_drawing(one: Path, tmp_path: Path) -> None:
+    folder = sketchmark.run(
+        OnePrompt(draws=False), "mmsi_msr_visual_cot", data=one, output_path=tmp_path / "run"
+    ).folder
+    assert folder.results().tasks["mmsi_msr.visual_cot"].failures == {"no_picture": 1}
+
+
+def test_no_other_canvas_can_be_put_before_it(one: Path, tmp_path: Path) -> None:
+    with pytest.raises(CannotPlay, match="looks at its drawings itself"):
+        sketchmark.run(OnePrompt(), "mmsi_msr_visual_cot", canvas="blank", data=one, output_path=tmp_path / "run")

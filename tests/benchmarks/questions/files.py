@@ -1,4 +1,4 @@
-"""Real files of questions, in the three forms, and a model that knows some answers."""
+"""Question files in three formats, and a model that knows some answers."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ def picture(path: Path, colour: str = "red", size: tuple[int, int] = (16, 12)) -
 
 
 def jsonl(path: Path, *rows: Row | str) -> Path:
-    """A text is a line as it is."""
+    """Write a JSONL file; a text is an unchanged line."""
     path.write_text("".join((row if isinstance(row, str) else json.dumps(row)) + "\n" for row in rows), "utf-8")
     return path
 
 
 def table(path: Path, rows: Sequence[Row]) -> Path:
-    """A CSV file; lists as JSON."""
+    """Write a CSV file, with lists as JSON."""
     names = list(dict.fromkeys(name for row in rows for name in row))
     with path.open("w", newline="", encoding="utf-8") as file:
         writer = csv.DictWriter(file, names)
@@ -46,7 +46,7 @@ def samples(path: Path, data: Path | None = None, **arguments: str) -> list[Samp
 
 
 class Knowing(Model):
-    """Answers with what it was given for a question, and draws a blue page; keeps what it was asked."""
+    """A model with given answers that draws a blue page and keeps its prompts."""
 
     def __init__(self, answers: Mapping[str, str], name: str = "knowing") -> None:
         super().__init__(name)

@@ -8,7 +8,9 @@ from typing import Any
 
 import pytest
 
-from sketchmark.benchmarks.mmmu.scores import score, totals
+from sketchmark.benchmarks import Graded
+from sketchmark.benchmarks.mmmu import DOMAINS, MEDICAL, SUBJECTS, subject_of
+from sketchmark.benchmarks.mmmu.scores import medevalkit_totals, official_totals, score, totals
 from sketchmark.episode import Grading, Scores
 from sketchmark.episode.sample import Sample
 from sketchmark.errors import UnknownName
@@ -109,15 +111,9 @@ def _rows(said: Sequence[str], scoring: str, target: dict[str, Any] = CHOICE) ->
     rows = []
     for reply in said:
         scores = _score(target, reply, scoring)
-        rows.append(
-            {
-                "scored": True,
-                "values": scores.values,
-                "notes": scores.notes,
-                "flags": ["unparsed"] if scores.unparsed else [],
-                "groups": {"subject": "Pharmacy"},
-            }
-        )
+        flags = ["unparsed"] if scores.unparsed else []
+        row = {"scored": True, "values": scores.values, "notes": scores.notes, "flags": flags}
+        rows.append({**row, "groups": {"subject": "Pharmacy"}})
     return rows
 
 
@@ -157,3 +153,38 @@ def test_a_share_of_a_point_by_lot_is_not_right_in_the_strict_table() -> None:
     rows = _rows(["B", "?", "?"], "official")
     assert totals(rows, "strict", program="mmmu")["Overall"] == {"num": 3, "acc": 0.333}
     assert totals(_rows(["\\boxed{B}"], "code-fork"), "code-fork", program="mmmu_pro")["Overall"]["num"] == 1
+
+
+def graded(subject: str, *verdicts: bool) -> list[Graded]:
+    return [Graded(right, groups={"subject": subject}) for right in verdicts]
+
+
+ITEMS = [*graded("Math", True, False, False), *graded("Physics", True), *graded("Pharmacy", True, True)]
+
+
+def test_there_are_30_subjects_in_six_domains_and_five_are_medical() -> None:
+    assert len(DOMAINS) == 6 and len(SUBJECTS) == len(set(SUBJECTS)) == 30
+    assert len(MEDICAL) == 5
+
+
+def test_official_totals_are_over_instances_and_skip_missing_subjects() -> None:
+    assert official_totals(ITEMS) == {
+        "Overall-Science": {"num": 4, "acc": 0.5},
+        "Math": {"num": 3, "acc": 0.333},
+        "Physics": {"num": 1, "acc": 1.0},
+        "Overall-Health and Medicine": {"num": 2, "acc": 1.0},
+        "Pharmacy": {"num": 2, "acc": 1.0},
+        "Overall": {"num": 6, "acc": 0.667},
+    }
+
+
+def test_medevalkit_totals_have_a_table_a_subject() -> None:
+    totals = medevalkit_totals(ITEMS)
+    assert totals["Pharmacy"] == {"acc": 1.0, "right": 2, "total": 2, "num_example": 2}
+    assert totals["total"] == {"total": 6, "right": 4, "acc": 4 / 6}
+
+
+def test_the_subject_is_read_from_the_id() -> None:
+    assert subject_of("validation_Basic_Medical_Science_10") == "Basic_Medical_Science"
+    assert subject_of("test_Art_3") == "Art"
+    assert subject_of("something else") == ""

@@ -16,7 +16,7 @@ from sketchmark.episode.sample import Sample
 from sketchmark.errors import BadInput, CallFailed
 from sketchmark.progress import NOBODY
 from sketchmark.results.score_file import Matched, _summary, score_files
-from tests.medical import fixtures
+from tests.benchmarks.medical import fixtures
 from tests.runs.making import make_episode, make_samples, make_task
 
 
@@ -27,15 +27,9 @@ def scored(*arguments: str) -> dict[str, Any]:
 
 
 def official_item(number: int, answer: str, response: object, **changes: Any) -> dict[str, Any]:
-    return {
-        "id": f"validation_Math_{number}",
-        "question_type": "multiple-choice",
-        "answer": answer,
-        "all_choices": ["A", "B"],
-        "index2ans": {"A": "left", "B": "right"},
-        "response": response,
-        **changes,
-    }
+    row = {"id": f"validation_Math_{number}", "question_type": "multiple-choice", "answer": answer}
+    choices = {"all_choices": ["A", "B"], "index2ans": {"A": "left", "B": "right"}}
+    return {**row, **choices, "response": response, **changes}
 
 
 def test_the_official_mmmu_folder_needs_no_data(tmp_path: Path) -> None:
@@ -72,17 +66,12 @@ def test_mmmu_pro_outputs_are_scored_file_by_file(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("form", ["list", "mapping", "jsonl"])
 def test_replies_by_id_are_matched_with_the_data_set(form: str, tmp_path: Path) -> None:
-    data = fixtures.vqa(tmp_path / "data", "VQA_RAD")
+    data = fixtures.vqa_rad(tmp_path / "data")
     replies: dict[str, Any] = {"vqa_rad-000000": "Yes.", "vqa_rad-000002": "right lobe", "vqa_rad-000999": "yes"}
     listed = [{"id": name, "response": reply} for name, reply in replies.items()]
     path = tmp_path / f"replies.{'jsonl' if form == 'jsonl' else 'json'}"
-    path.write_text(
-        {
-            "list": json.dumps(listed),
-            "mapping": json.dumps(replies),
-            "jsonl": "\n".join(map(json.dumps, listed)) + "\n",
-        }[form]
-    )
+    lines = "\n".join(map(json.dumps, listed)) + "\n"
+    path.write_text({"list": json.dumps(listed), "mapping": json.dumps(replies), "jsonl": lines}[form])
     (cell,) = scored("--task", "VQA_RAD", "--predictions", str(path), "--data", str(data)).values()
     assert cell["n"] == 3, "an item without a reply stays in the denominator; a broken row does not count"
     assert cell["metrics"]["correct"]["mean"] == pytest.approx(2 / 3)
@@ -91,7 +80,7 @@ def test_replies_by_id_are_matched_with_the_data_set(form: str, tmp_path: Path) 
 
 
 def test_replies_without_ids_are_taken_in_the_order_of_the_data_set(tmp_path: Path) -> None:
-    data = fixtures.vqa(tmp_path / "data", "VQA_RAD")
+    data = fixtures.vqa_rad(tmp_path / "data")
     path = tmp_path / "results.json"
     path.write_text(json.dumps([{"response": reply} for reply in ("yes", "no", "right lobe")]))
     (cell,) = scored("--task", "vqa_rad", "--predictions", str(path), "--data", str(data)).values()
@@ -102,7 +91,7 @@ def test_replies_without_ids_are_taken_in_the_order_of_the_data_set(tmp_path: Pa
 
 
 def test_the_data_may_be_named_by_the_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("SKETCHMARK_DATA", str(fixtures.vqa(tmp_path / "data", "VQA_RAD")))
+    monkeypatch.setenv("SKETCHMARK_DATA", str(fixtures.vqa_rad(tmp_path / "data")))
     path = tmp_path / "replies.json"
     path.write_text(json.dumps({"vqa_rad-000000": "yes"}))
     (cell,) = scored("--task", "vqa_rad", "--predictions", str(path)).values()
@@ -119,21 +108,8 @@ def test_several_scorings_stand_side_by_side(tmp_path: Path) -> None:
     assert overall.split()[-2:] == ["0.500", "0.500"]
 
 
-def test_a_file_without_a_reply_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "replies.jsonl").write_text("")
-    with pytest.raises(BadInput, match="replies holds no reply"):
-        score_files("mmmu", tmp_path / "replies.jsonl")
-
-
-def test_two_replies_for_one_sample_are_refused(tmp_path: Path) -> None:
-    path = tmp_path / "replies.json"
-    path.write_text(json.dumps([{"id": "a", "response": "yes"}, {"id": "a", "response": "no"}]))
-    with pytest.raises(BadInput, match="two replies for a"):
-        score_files("vqa_rad", path, data=tmp_path)
-
-
 def test_the_table_names_what_could_not_be_matched(tmp_path: Path) -> None:
-    data = fixtures.vqa(tmp_path / "data", "VQA_RAD")
+    data = fixtures.vqa_rad(tmp_path / "data")
     path = tmp_path / "replies.json"
     path.write_text(json.dumps({"vqa_rad-000000": "yes"}))
     done = CliRunner().invoke(
@@ -150,11 +126,11 @@ def test_the_table_names_what_could_not_be_matched(tmp_path: Path) -> None:
         ("x.json", "[1]", "not a list of objects"),
         ("x.json", '[{"id": "a"}]', "no `response`"),
         ("x.json", "[" * 100_000, "cannot be read as JSON"),
+        ("x.json", '[{"id": "a", "response": "yes"}, {"id": "a", "response": "no"}]', "two replies for a"),
+        ("replies.jsonl", "", "replies holds no reply"),
     ],
 )
-def test_files_that_are_no_replies_are_refused_in_one_line(
-    name: str, content: str, words: str, tmp_path: Path
-) -> None:
+def test_a_file_without_usable_replies_is_refused(name: str, content: str, words: str, tmp_path: Path) -> None:
     (tmp_path / name).write_text(content)
     with pytest.raises(BadInput, match=words):
         score_files("mmmu", tmp_path / name)
@@ -172,7 +148,7 @@ def test_a_group_of_different_tasks_is_scored_one_by_one(tmp_path: Path) -> None
 
 
 def test_a_judge_without_a_verdict_is_counted_and_makes_the_exit_code_1(tmp_path: Path) -> None:
-    data = fixtures.vqa(tmp_path / "d", "VQA_RAD")
+    data = fixtures.vqa_rad(tmp_path / "d")
     (tmp_path / "replies.json").write_text(json.dumps([{"response": text} for text in ("yes", "no", "somewhere")]))
     asked = ["score-file", "--task", "vqa_rad", "--data", str(data), "--predictions", str(tmp_path / "replies.json")]
     done = CliRunner().invoke(cli, [*asked, "--judge", "player/solver"], standalone_mode=False)

@@ -14,7 +14,7 @@ from sketchmark.benchmarks.questions import task_name
 from sketchmark.errors import BadInput
 from sketchmark.folder import is_cell_name
 from sketchmark.media import Picture
-from tests.questions.files import jsonl, picture, samples, table
+from tests.benchmarks.questions.files import jsonl, picture, samples, table
 
 pyarrow = pytest.importorskip("pyarrow")
 

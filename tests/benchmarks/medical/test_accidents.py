@@ -1,8 +1,7 @@
-"""Where the published programs' numbers hang on one rule each: minimal cases, worked out from their source."""
+"""Accidents of the published programs: minimal cases, derived from their source."""
 
 from __future__ import annotations
 
-import asyncio
 import json
 import random
 from pathlib import Path
@@ -11,7 +10,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from sketchmark.benchmarks.medical.medevalkit import box_or_tag, judge_choice
+from sketchmark.benchmarks.medical.medevalkit import judge_choice
 from sketchmark.benchmarks.medical.scores import checked_scoring, grade
 from sketchmark.benchmarks.medical.totals import settle
 from sketchmark.benchmarks.mmmu.official import parse_choice_medevalkit
@@ -20,22 +19,15 @@ from sketchmark.cli import root as cli
 from sketchmark.folder import RunFolder
 from sketchmark.folder.results_format import CellResult
 from sketchmark.results.score_file import score_files
-from tests.medical import fixtures
-from tests.medical.test_runs import Scripted, play, score_as
+from tests.benchmarks.medical import fixtures
+from tests.benchmarks.medical.test_runs import Scripted, play, score_as
 
 SUBJECTS = ("Pharmacy", "Art", "Math")
 
 
 def _choice(name: str, answer: str, response: str) -> dict[str, Any]:
-    lettered = {"A": "a thing", "B": "b's thing"}
-    return {
-        "id": name,
-        "question_type": "multiple-choice",
-        "answer": answer,
-        "all_choices": ["A", "B"],
-        "index2ans": lettered,
-        "response": response,
-    }
+    choices = {"all_choices": ["A", "B"], "index2ans": {"A": "a thing", "B": "b's thing"}}
+    return {"id": name, "question_type": "multiple-choice", "answer": answer, "response": response, **choices}
 
 
 def _open(name: str, answer: Any, response: str) -> dict[str, Any]:
@@ -44,18 +36,11 @@ def _open(name: str, answer: Any, response: str) -> dict[str, Any]:
 
 def _published_outputs(folder: Path) -> Path:
     """Open questions have neither options nor `index2ans` there."""
-    fixtures.write_json(
-        folder / "Electronics" / "output.json",
-        [
-            _choice("validation_Electronics_1", "B", "(B)"),
-            _choice("validation_Electronics_2", "A", "(B)"),
-            _open("validation_Electronics_3", "8.4", "The answer is 8.4"),
-        ],
-    )
-    fixtures.write_json(
-        folder / "Art" / "output.json",
-        [_open("validation_Art_1", ["1/4", "0.25"], "0.25"), _open("validation_Art_2", "7", "6")],
-    )
+    choices = [_choice(f"validation_Electronics_{n}", answer, "(B)") for n, answer in ((1, "B"), (2, "A"))]
+    opened = _open("validation_Electronics_3", "8.4", "The answer is 8.4")
+    art = [_open("validation_Art_1", ["1/4", "0.25"], "0.25"), _open("validation_Art_2", "7", "6")]
+    fixtures.write_json(folder / "Electronics" / "output.json", [*choices, opened])
+    fixtures.write_json(folder / "Art" / "output.json", art)
     return folder
 
 
@@ -174,20 +159,6 @@ def test_a_box_that_was_cut_off_says_neither_yes_nor_no(gold: str, scoring: str)
     assert not grade("radrestruct", structured, {"answer_type": "single_choice"}, "\\boxed{yes", how).right
 
 
-@pytest.mark.parametrize(
-    ("reply", "found"),
-    [
-        ("\\boxed{yes", "\\boxed{yes"),
-        ("\\boxed{yes <answer>no</answer>", "no"),
-        ("<answer>no</answer> \\boxed{Yes}", "Yes"),
-        ("\\boxed{None}", "\\boxed{None}"),
-        ("<answer></answer> B", "<answer></answer> B"),
-    ],
-)
-def test_the_run_loops_take_a_whole_box_else_the_tags_else_all(reply: str, found: str) -> None:
-    assert box_or_tag(reply) == found
-
-
 def test_the_tag_decides_before_a_box_that_is_only_spoken_of_in_radrestruct() -> None:
     target = {"kind": "yes_no", "gold": "no", "first_gold": "no", "options": ["yes", "no"], "shown": []}
     said = "It is boxed in. <answer>No</answer>"
@@ -220,24 +191,23 @@ def test_white_space_stops_slakes_program_at_an_open_question(reply: str, scorin
     assert (graded.right, graded.stopped) == (False, stops)
 
 
-async def _twice(tmp_path: Path, task: str, data: Path, *said: str) -> CellResult:
-    folder = RunFolder(tmp_path / "run")
-    await asyncio.to_thread(play, Scripted(*said), task, data, folder.path)
-    return (await score_as(folder, ["code-fork", "strict"]))[f"{task}.direct"]
+def _twice(tmp_path: Path, task: str, data: Path, *said: str) -> CellResult:
+    folder = play(Scripted(*said), task, data, tmp_path / "run")
+    return score_as(folder, ["code-fork", "strict"])[f"{task}.direct"]
 
 
-async def test_the_fork_does_not_mix_up_pmc_vqa_whose_records_have_no_question(tmp_path: Path) -> None:
+def test_the_fork_does_not_mix_up_pmc_vqa_whose_records_have_no_question(tmp_path: Path) -> None:
     folder = tmp_path / "d" / "PMC_VQA"
     fixtures.pmc_vqa(tmp_path / "d")
     table = (folder / "test_2.csv").read_text()
     (folder / "test_2.csv").write_text(table.replace("../../secret.jpg", "PMC1_f1.jpg"))
-    cell = await _twice(tmp_path, "pmc_vqa", tmp_path / "d", "B", "A")
+    cell = _twice(tmp_path, "pmc_vqa", tmp_path / "d", "B", "A")
     assert cell.aggregate["total metrics"] == {"total": 2, "right": 1, "acc": 0.5}
 
 
-async def test_the_fork_reuses_the_whole_last_record_of_omnimedvqa(tmp_path: Path) -> None:
+def test_the_fork_reuses_the_whole_last_record_of_omnimedvqa(tmp_path: Path) -> None:
     """The same question and letter with other options, of another kind: the second record stands for both, with its
-    own options and kind. Its reply alone, held against the first's options, would be wrong there."""
+    own options and kind. Only its reply, with the first one's options, would be wrong."""
     base = {"question": "What is seen?", "gt_answer": "Nodule", "option_B": "Nodule", "image_path": "Images/1.png"}
     rows = [
         {**base, "option_A": "Effusion", "question_type": "Lesion Grading", "modality_type": "CT"},
@@ -246,13 +216,13 @@ async def test_the_fork_reuses_the_whole_last_record_of_omnimedvqa(tmp_path: Pat
     name = "OmniMedVQA/QA_information/Open-access/x.json"
     members = {name: json.dumps(rows).encode(), "OmniMedVQA/Images/1.png": fixtures.png(1)}
     fixtures.write_zip(tmp_path / "d" / "OmniMedVQA" / "OmniMedVQA.zip", members)
-    cell = await _twice(tmp_path, "omnimedvqa", tmp_path / "d", "A", "Cyst")
+    cell = _twice(tmp_path, "omnimedvqa", tmp_path / "d", "A", "Cyst")
     assert cell.aggregate["total metrics"] == {"total": 2, "right": 2, "acc": 1.0}
     assert cell.aggregate["question type metrics"] == {"Disease Diagnosis": {"total": 2, "right": 2, "acc": 1.0}}
     assert cell.scorings["strict"].aggregate["total metrics"]["right"] == 1
 
 
-async def test_the_fork_reuses_the_whole_last_record_of_medframeqa(tmp_path: Path) -> None:
+def test_the_fork_reuses_the_whole_last_record_of_medframeqa(tmp_path: Path) -> None:
     base = {"question": "Which?", "correct_answer": "B", "modality": "CT", "system": "s", "organ": "o"}
     images = {f"image_{i}": fixtures.cell(fixtures.png(i)) if i == 1 else None for i in range(1, 6)}
     rows = [
@@ -260,11 +230,11 @@ async def test_the_fork_reuses_the_whole_last_record_of_medframeqa(tmp_path: Pat
         {**base, "options": ["lung", "liver"], **images},
     ]
     fixtures.write_parquet(tmp_path / "d" / "MedFrameQA" / "data" / "test-00000-of-00001.parquet", rows)
-    cell = await _twice(tmp_path, "medframeqa", tmp_path / "d", "B", "lung")
+    cell = _twice(tmp_path, "medframeqa", tmp_path / "d", "B", "lung")
     assert cell.aggregate["total metrics"] == {"total": 2, "right": 0, "acc": 0.0}
 
 
-async def test_table_and_aggregate_show_one_number_for_radrestruct(tmp_path: Path) -> None:
+def test_table_and_aggregate_show_one_number_for_radrestruct(tmp_path: Path) -> None:
     """One question about the two pictures of a report, answered yes (right) and no: the fork scores no twice. Rows,
     table, comparison and totals all say so, also after another scoring of the same folder."""
     fixtures.radrestruct(tmp_path / "d")
@@ -274,12 +244,12 @@ async def test_table_and_aggregate_show_one_number_for_radrestruct(tmp_path: Pat
         root / "id_to_img_mapping_frontal_reports.json", {"1": ["CXR1_IM-0001", "CXR1_IM-0002"], "2": []}
     )
     said = ("yes", "A", "A", "no", "A", "A")
-    cell = await _twice(tmp_path, "radrestruct", tmp_path / "d", *said)
+    cell = _twice(tmp_path, "radrestruct", tmp_path / "d", *said)
     total = cell.aggregate["total metrics"]
     assert total["acc"] == cell.metrics["correct"].mean
     assert cell.aggregate["single_choice"] == {"total": 4, "right": 0, "acc": 0.0}
     folder = RunFolder(tmp_path / "run")
-    again = (await score_as(folder, ["code-upstream", "code-fork"]))["radrestruct.direct"]
+    again = score_as(folder, ["code-upstream", "code-fork"])["radrestruct.direct"]
     assert again.aggregate["single_choice"]["right"] == 1
     assert again.scorings["code-fork"].metrics["correct"].mean == total["acc"]
     values = [row.values["correct"] for row in folder.scored("radrestruct.direct", "code-fork").values()]
@@ -300,7 +270,7 @@ def test_what_a_row_is_worth_by_itself_is_known_after_it_was_settled() -> None:
 
 def test_replies_from_elsewhere_are_settled_too(tmp_path: Path) -> None:
     """The two questions of VQA-RAD are alike: the fork scores the second record for both."""
-    data = fixtures.vqa(tmp_path / "d", "VQA_RAD")
+    data = fixtures.vqa_rad(tmp_path / "d")
     path = tmp_path / "replies.json"
     path.write_text(json.dumps([{"response": reply} for reply in ("yes", "no", "right lobe")]))
     (cell,) = _scored(path, "code-fork", task="vqa_rad", data=data).values()

@@ -1,15 +1,15 @@
-"""MMSI-Bench's accuracy. The letters that its scorings parse are in tests/answers/corpus."""
+"""MMSI-Bench's accuracy and its published parsers. More replies are in tests/answers/corpus."""
 
 from __future__ import annotations
 
 import pytest
 
-from sketchmark.benchmarks.mmsi import accuracy
+from sketchmark.benchmarks.mmsi import accuracy, letter
 from sketchmark.catalog import Catalog
 from sketchmark.episode import Grading
 from sketchmark.episode.sample import Sample
+from tests.benchmarks.mmsi.published import OPTIONS
 from tests.episodes import episode
-from tests.mmsi.published import OPTIONS
 
 SAMPLE = Sample("x", fields={"question": f"Where to?\n{OPTIONS}"}, target={"answer": "B"})
 TASKS = ["mmsi_attribute_appr", "mmsi_attribute_meas", "mmsi_motion_obj", "mmsi_motion_cam", "mmsi_msr", "mmsi_bench"]
@@ -40,3 +40,24 @@ def test_where_the_question_does_not_list_the_right_option_letters_are_read_alon
 @pytest.mark.parametrize("task", TASKS)
 def test_every_task_has_the_three_readings_and_strict_is_the_first(task: str) -> None:
     assert list(Catalog().task(task).declared.scorings) == ["strict", "official", "lenient"]
+
+
+@pytest.mark.parametrize(
+    ("found", "responses"),
+    [
+        ("A", ["(A)", "Not ``A`` in `B`", "A, or rather B", "``A`` or ``B``", "`A` or `B`", "{A} or {B}", "A 1"]),
+        ("B", ["``B``", "B", "It is B.", "`the {B} one`", "`A`, no: ``B``", "{A}, no: `B`", "B; yes"]),
+        ("C", ["The answer is `C`.", "A cat is seen, so C", "A\tcat or C"]),
+        ("D", ["{D}", "D"]),
+        (None, ["", "I cannot tell.", "E", "b", "``none``, so B", "A: {nothing}", "AB", "B is right"]),
+    ],
+)
+def test_official_reads_the_first_letter_of_the_narrowest_mark(found: str | None, responses: list[str]) -> None:
+    assert {letter(response, "official") for response in responses} == {found}
+
+
+@pytest.mark.parametrize(
+    ("response", "found"), [("E", "E"), ("b", "B"), ("``f``", "F"), ("e.g. C", "E"), ("G", None)]
+)
+def test_lenient_reads_a_to_f_in_either_case_with_its_known_fault(response: str, found: str | None) -> None:
+    assert letter(response, "lenient") == found

@@ -1,4 +1,4 @@
-"""Each data set loads from a small copy in its published layout, the awkward rows included."""
+"""Each dataset loads from a small copy in its published layout, awkward rows included."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from sketchmark.errors import BadInput, DataMissing
 from sketchmark.files import tables
 from sketchmark.files.archives import Files, literal
 from sketchmark.media import Picture
-from tests.medical import fixtures
+from tests.benchmarks.medical import fixtures
 
 
 def load(name: str, root: Path, **arguments: Any) -> list[Sample]:
@@ -128,14 +128,14 @@ def test_radrestruct_upstream_asks_as_published(tmp_path: Path) -> None:
 
 
 def test_upstream_single_pictures_go_bare_and_lists_are_tagged(tmp_path: Path) -> None:
-    rad = load("vqa_rad", fixtures.vqa(tmp_path, "VQA_RAD"), protocol="upstream")[0]
+    rad = load("vqa_rad", fixtures.vqa_rad(tmp_path), protocol="upstream")[0]
     frames = load("medframeqa", fixtures.medframeqa(tmp_path), protocol="upstream")[0]
     assert set(rad.pictures) == {"image"} and set(frames.pictures) == {"images"}
     assert "index" not in rad.fields["prompt"] and "indices" not in frames.fields["prompt"]
 
 
 def test_reasoning_prompts_ask_for_a_box(tmp_path: Path) -> None:
-    rad = load("vqa_rad", fixtures.vqa(tmp_path, "VQA_RAD"), reasoning=True)[0]
+    rad = load("vqa_rad", fixtures.vqa_rad(tmp_path), reasoning=True)[0]
     assert rad.fields["prompt"].endswith('put the answer in one "\\boxed{}".')
 
 
@@ -244,7 +244,7 @@ def test_names_that_lead_out_of_the_folder_are_refused(name: str, tmp_path: Path
 
 def test_unknown_arguments_are_named(tmp_path: Path) -> None:
     make: list[tuple[str, dict[str, Any], Callable[[Path], Path]]] = [
-        ("vqa_rad", {"protocol": "other"}, lambda root: fixtures.vqa(root, "VQA_RAD")),
+        ("vqa_rad", {"protocol": "other"}, fixtures.vqa_rad),
         ("slake", {"language": "fr"}, fixtures.slake),
         ("mmmu_val", {"split": "train"}, fixtures.mmmu),
         ("mmmu_val", {"subjects": "Alchemy"}, lambda root: root),

@@ -1,4 +1,4 @@
-"""`sketchmark check`, and what `show` and `run` say of the same file."""
+"""`sketchmark check`, and the messages of `show` and `run` for the same file."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
+from tests.benchmarks.questions.files import jsonl, picture
 from tests.core.test_cli import sketchmark
-from tests.questions.files import jsonl, picture
 
 RUN = ("run", "--model", "player/random", "--tasks")
-EXAMPLE = Path(__file__).parents[2] / "examples/questions/shapes.jsonl"
+EXAMPLE = Path(__file__).parents[3] / "examples/questions/shapes.jsonl"
 
 
 def test_the_example_is_in_order_and_plays(tmp_path: Path) -> None:
@@ -20,25 +20,11 @@ def test_the_example_is_in_order_and_plays(tmp_path: Path) -> None:
     assert (done.returncode, done.stderr) == (0, "")
     assert "8 questions, all in order" in done.stdout
     assert "number 3, choice 2, exact 1, yes_no 1, judged 1" in done.stdout
-    run = (
-        "run",
-        "--model",
-        "player/random",
-        "--tasks",
-        str(EXAMPLE),
-        "--mode",
-        "direct,visual_cot,text_cot",
-        "-o",
-        "out",
-    )
-    done = sketchmark(*run, cwd=tmp_path)
+    done = sketchmark(*RUN, str(EXAMPLE), "--mode", "direct,visual_cot,text_cot", "-o", "out", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     results = json.loads((tmp_path / "out/results.json").read_text())["tasks"]
-    assert {name: cell["episodes"] for name, cell in results.items()} == {
-        "shapes.direct": 8,
-        "shapes.visual_cot": 8,
-        "shapes.text_cot": 8,
-    }
+    episodes = {name: cell["episodes"] for name, cell in results.items()}
+    assert episodes == {f"shapes.{mode}": 8 for mode in ("direct", "visual_cot", "text_cot")}
 
 
 def test_all_broken_rows_are_named_and_run_refuses_in_the_same_words(tmp_path: Path) -> None:
@@ -56,7 +42,7 @@ def test_all_broken_rows_are_named_and_run_refuses_in_the_same_words(tmp_path: P
     assert lines[0] == "q.jsonl: 4 of 5 rows broken"
     assert [line.split(":")[0] for line in lines[1:5]] == ["  row 2", "  row 3 (b)", "  row 4 (c)", "  row 5 (a)"]
     assert lines[-1] == "  not used: notes"
-    refused = sketchmark("run", "--model", "player/random", "--tasks", "q.jsonl", "-o", "out", cwd=tmp_path)
+    refused = sketchmark(*RUN, "q.jsonl", "-o", "out", cwd=tmp_path)
     assert refused.returncode == 2 and not (tmp_path / "out").exists()
     assert len(refused.stderr.splitlines()) == 1
     for line in lines[1:4]:
@@ -65,7 +51,7 @@ def test_all_broken_rows_are_named_and_run_refuses_in_the_same_words(tmp_path: P
     told = json.loads(sketchmark("check", "q.jsonl", "--json", cwd=tmp_path).stdout)
     assert (told["rows"], told["broken_rows"], told["unused"]) == (5, 4, ["notes"])
     assert [one["row"] for one in told["broken"]] == [2, 3, 4, 5]
-    assert told["broken"][3]["problem"] == "the id 'a' is row 1's already (give each row its own)"
+    assert told["broken"][3]["problem"] == "the id 'a' is already used by row 1 (give each row a unique id)"
 
 
 def test_many_broken_rows_are_counted(tmp_path: Path) -> None:
@@ -133,14 +119,11 @@ def test_show_shows_what_will_be_asked() -> None:
     [
         (("check", "shape.jsonl"), "did you mean shapes.jsonl"),
         (("show", "shape.jsonl"), "did you mean shapes.jsonl"),
-        (("run", "--model", "player/random", "--tasks", "shape.jsonl"), "did you mean shapes.jsonl"),
-        (("run", "--model", "player/random", "--tasks", "other/q.csv"), "ends in .jsonl, .csv"),
-        (("run", "--model", "player/random", "--tasks", "shapes.json"), "ends in .jsonl, .csv"),
-        (
-            ("run", "--model", "player/random", "--tasks", "shapes.jsonl", "--task_args", "kind=x"),
-            "it takes: tolerance",
-        ),
-        (("run", "--model", "player/random", "--tasks", "shapes.jsonl", "--task_args", "type=x"), "'x' is not known"),
+        ((*RUN, "shape.jsonl"), "did you mean shapes.jsonl"),
+        ((*RUN, "other/q.csv"), "ends in .jsonl, .csv"),
+        ((*RUN, "shapes.json"), "ends in .jsonl, .csv"),
+        ((*RUN, "shapes.jsonl", "--task_args", "kind=x"), "it takes: tolerance"),
+        ((*RUN, "shapes.jsonl", "--task_args", "type=x"), "'x' is not known"),
         (("check", "shapes.txt"), "neither a file of questions nor a task file"),
         (("check", "none.yaml"), "there is no file none.yaml"),
         (("check", "broken.yaml"), "did you mean modes"),
@@ -174,6 +157,6 @@ def test_a_task_file_with_code_is_looked_at_and_its_code_is_not_run(tmp_path: Pa
 def test_a_built_in_task_file_is_in_order() -> None:
     import sketchmark as package
 
-    tasks = Path(package.__file__).parent / "tasks"
-    for name in ("worlds/maze.yaml", "mmsi/mmsi.yaml"):
-        assert sketchmark("check", str(tasks / name)).returncode == 0
+    root = Path(package.__file__).parent
+    for name in ("worlds/maze/maze.yaml", "benchmarks/mmsi/mmsi.yaml"):
+        assert sketchmark("check", str(root / name)).returncode == 0
