@@ -22,7 +22,7 @@ from sketchmark.benchmarks.medical import sets as medical_sets
 from sketchmark.benchmarks.mmmu import official
 from sketchmark.benchmarks.mmmu import scores as mmmu_scores
 from sketchmark.benchmarks.questions import samples as question_samples
-from sketchmark.benchmarks.uni_mmmu import code, geometry, science
+from sketchmark.benchmarks.uni_mmmu import code, geometry, puzzles, science
 from sketchmark.benchmarks.unig2u import scores as unig2u_scores
 from sketchmark.benchmarks.voila import judge as voila_judge
 from sketchmark.benchmarks.voila import rules
@@ -48,7 +48,7 @@ from sketchmark.serve import pictures as served_pictures
 from sketchmark.serve.chat import ChatRequest
 from sketchmark.tasks.schema import TaskFile
 from sketchmark.terminal import tables
-from sketchmark.worlds import jigsaw, moves
+from sketchmark.worlds import installed_worlds, jigsaw, moves
 from sketchmark.worlds import play as world_play
 from sketchmark.worlds.voila import scenes
 from sketchmark.worlds.voila import sets as voila_sets
@@ -156,8 +156,8 @@ PARSERS: Mapping[str, Read] = {
     "benchmarks.uni_mmmu.science": lambda text: science.form(Sample("1"), episode(text), Grading()),
     "benchmarks.uni_mmmu.code": lambda text: (code._summary(text), code._strict_marks(text)),
     "benchmarks.uni_mmmu: verdicts": uni_mmmu.object_from_the_first_brace,
-    "benchmarks.uni_mmmu: moves": lambda text: uni_mmmu.moves_of(text, "row"),
-    "benchmarks.uni_mmmu: label": lambda text: uni_mmmu.label_of(text, "row"),
+    "benchmarks.uni_mmmu.puzzles: moves": lambda text: puzzles.moves_of(text, "row"),
+    "benchmarks.uni_mmmu.puzzles: label": lambda text: puzzles.label_of(text, "row"),
     "files.archives: literal": archives.literal,
     "files.archives: json": lambda text: archives.json_value(text, "file"),
     "lmms_eval.functions": _columns,
@@ -189,7 +189,7 @@ PARSERS: Mapping[str, Read] = {
     "models.providers.openai_wire": lambda text: _chat(text),
     "models.failures": lambda text: (failures.retry_after({"retry-after": text}), failures._retry_info(text)),
     "models.providers.batch_files": lambda text: list(batch_files.rows(text.encode(errors="surrogatepass"))),
-    "models.players": lambda text: players.guess(of(text), random.Random(1)),
+    "models.players": lambda text: players.guess(of(text), random.Random(1), installed_worlds()),
     "episode.protocol: protocols": says_done,
     "answers.judge: alignment": lambda text: answer_judge.read_score(text, "RA_score"),
     "benchmarks.unig2u.scores: choices": lambda text: unig2u_scores._named(text, _OPTIONS),
@@ -232,6 +232,7 @@ WITHOUT: Mapping[str, str] = {
     "commands.worlds": _USERS,
     "export.inspect_log": _OURS,
     "export.lmms_eval": _OURS,
+    "lmms_eval.documents": _FILE,
     "files.hub": "a name of bounded length",
     "files": _OURS,
     "files.media_store": "a name of bounded length",

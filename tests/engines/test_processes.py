@@ -194,7 +194,7 @@ def test_processes_are_used_for_many_samples_that_players_make(
 
 
 def test_options_that_do_nothing_are_refused() -> None:
-    with pytest.raises(BadInput, match="engine processes makes the model anew in every worker"):
+    with pytest.raises(BadInput, match="engine processes makes the model again in every worker"):
         prepare(load_model("player/solver"), "maze", engine="processes")
     with pytest.raises(UnknownName, match="no engine named 'rya'"):
         prepare("player/solver", "maze", engine="rya")

@@ -44,8 +44,8 @@ async def test_a_suffix_goes_with_one_call_and_replies_drawings_and_labels_stay(
 
 
 async def test_speaking_and_drawing_are_each_called_with_their_own_settings() -> None:
-    settings: dict[str, Any]
-    for settings in ({"saying": SAYING, "drawing": DRAWING}, {}):
+    both: list[dict[str, Any]] = [{"saying": SAYING, "drawing": DRAWING}, {}]
+    for settings in both:
         model = Recorder()
         desk = Desk(model, **settings)
         await desk.say("a")

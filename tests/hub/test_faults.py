@@ -58,7 +58,7 @@ def test_a_gated_set_says_which_page_to_visit_and_which_variable_to_set(machine:
 @pytest.mark.parametrize(
     ("task", "repo", "said"),
     [
-        ("vqa_rad", RAD, f"there is no data set {RAD} at "),
+        ("vqa_rad", RAD, f"there is no dataset {RAD} at "),
         ("vqa_rad", RAD, f"{RAD} on the hub holds no split 'test'"),
         ("slake", "BoKelvin/SLAKE", "BoKelvin/SLAKE on the hub holds no imgs.zip"),
     ],

@@ -339,8 +339,8 @@ def test_the_identity_holds_what_could_change_a_reply_and_no_password(
         ("bagel/m", {**HERE, "cfg_txt_scale": "4"}, "takes no argument cfg_txt_scale .*cfg_text_scale"),
         *(("openai/m", {"base_url": address}, "is not an address")
           for address in ("localhost:8000/v1", "ftp://host/v1", "http://", "http://host:99999/v1", "/v1")),
-        ("openai/x", {"base_url": "http://a/v1|"}, "address 2 of base_url is no http"),
-        ("openai/x", {"base_url": "http://a/v1|ftp://b"}, "address 2 of base_url is no http"),
+        ("openai/x", {"base_url": "http://a/v1|"}, "address 2 of base_url is not an http"),
+        ("openai/x", {"base_url": "http://a/v1|ftp://b"}, "address 2 of base_url is not an http"),
         ("openai/x", {"base_url": "http://a/v1|http://a/v1/"}, "names a server twice"),
         ("openai/x", {"base_url": "http://a/v1|https://api.openai.com/v1"}, "draw_model, draw_with differ"),
         ("openai/x", {"base_url": "http://a/v1|http://b/v1", "colour": "red"}, "takes no argument colour"),

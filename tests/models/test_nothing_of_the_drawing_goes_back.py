@@ -240,7 +240,7 @@ async def test_native_history_is_refused_on_every_other_canvas_and_even_there_fo
 ) -> None:
     name, arguments = NATIVE[way](far)
     model = Catalog().model(name, arguments)
-    with pytest.raises(CannotPlay, match="a condition of its own: play the controls without it"):
+    with pytest.raises(CannotPlay, match="a separate condition: run the controls without it"):
         plan(Settings(model=name, tasks="maze", mode="visual_cot", canvas=canvas, limit=2), Catalog(), model)
     await model.close()
     requests, drawn = await played(far, way, canvas)

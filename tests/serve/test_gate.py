@@ -160,7 +160,7 @@ def test_faults_and_latency_come_from_the_command_line(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("wrong", "said"),
     [("--fail x", ""), ("--latency x", ""), ("--batch x", ""), ("--key-env NOT_THERE", ""), ("--port 70000", ""),
-     ("--port TAKEN", "127.0.0.1:TAKEN"), ("--port 0 --host 0.0.0.0", "--host 0.0.0.0 would serve whoever can")],
+     ("--port TAKEN", "127.0.0.1:TAKEN"), ("--port 0 --host 0.0.0.0", "--host 0.0.0.0 would serve anyone who can")],
 )  # fmt: skip
 def test_a_wrong_option_is_one_clear_line(tmp_path: Path, wrong: str, said: str) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:

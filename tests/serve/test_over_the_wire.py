@@ -127,7 +127,7 @@ def test_native_history_is_a_separate_condition_in_every_table(url: str, tmp_pat
     assert {cell.draw_with for cell in plain.about().cells.values()} == {""}
     assert {cell.draw_with for cell in native.results().tasks.values()} == {"native history"}
     told = card(native, "runs/x")
-    assert "in words, with native history" in told and "history=native" in told
+    assert "described in text, with native history" in told and "history=native" in told
     assert "visual_cot with native history" in native.report_file.read_text("utf-8")
     labels = [row.label for row in compare([native.path]).rows]
     assert "visual_cot − direct, with native history" in labels

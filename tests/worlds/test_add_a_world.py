@@ -23,7 +23,7 @@ from sketchmark.worlds import installed_worlds
 
 PAGE = (Path(__file__).parents[2] / "docs/add-a-world.md").read_text("utf-8")
 SOURCE = Path(sketchmark.__file__).parent
-SPECIFIC = ("worlds/", "benchmarks/", "commands/voila")
+SPECIFIC = ("worlds/", "benchmarks/", "commands/voila", "testing.py")
 """Where a world may be named: its folder, benchmarks built on it, and VOILA's own commands."""
 
 Say = Callable[..., str]

@@ -28,7 +28,7 @@ class WorldGroup(click.Group):
         self._build = build
         self.params.append(
             click.Option(
-                ["--include"],
+                ["--include", "--include-path", "include"],
                 multiple=True,
                 is_eager=True,  # before --help, which lists the worlds
                 expose_value=False,

@@ -200,7 +200,9 @@ class Worlds:
         except ImportError as error:
             raise BadInput(f"the world {name!r} cannot be loaded: {error}", "reinstall its package") from error
         if not isinstance(found, World) or found.name != name:
-            raise BadInput(f"the module of the world {name!r} has no WORLD of that name", "see docs/add-a-world.md")
+            raise BadInput(
+                f"the module of the world {name!r} has no WORLD of that name", "define WORLD = World(…) in it"
+            )
         return found
 
     def __iter__(self) -> Iterator[World]:
