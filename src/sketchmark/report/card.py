@@ -125,7 +125,7 @@ def _played(name: str, cell: CellRecord, summary: CellResult | None, about: RunR
     source = {key: value for key, value in cell.source.items() if key != "seed"}
     return (
         _link(name, path, "episodes", f"{name}.jsonl"),
-        _text(cell.play.protocol + ", in_words" * cell.play.in_words + _way(cell)),
+        _text(cell.play.protocol + ", described in text" * cell.play.in_words + _way(cell)),
         _text(cell.canvas),
         _text(cell.steps),
         _text(json.dumps(source, ensure_ascii=False)[:_LONGEST]),
