@@ -164,7 +164,7 @@ def test_wrong_arguments_and_folders_are_refused_before_anything_is_loaded(
     with pytest.raises(BadInput, match="no weights named"):
         TransformersChat("")
     for folder in (tmp_path, tmp_path / "nothing"):
-        with pytest.raises(DataMissing, match="no folder with a model"):
+        with pytest.raises(DataMissing, match="is not a folder with a model"):
             TransformersChat(str(folder))
 
 

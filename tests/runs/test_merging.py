@@ -79,7 +79,7 @@ def test_a_missing_shard_is_named_and_what_is_there_can_be_merged_and_played_to_
     assert done.returncode == 2 and not out.exists() and not list(tmp_path.iterdir())
     assert "maze.visual_cot.other: 2 of 7 samples are missing: all 2 of shard 1/3" in done.stderr
     assert done.stderr.splitlines()[-1].startswith(
-        "sketchmark: 6 gaps, and nothing was written (play what is missing"
+        "sketchmark: 6 gaps, and nothing was written (run the missing samples"
     )
     done = command(*parts, "--out", out, "--partial")
     assert done.returncode == 0, done.stderr
