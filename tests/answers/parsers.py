@@ -12,7 +12,7 @@ from tempfile import NamedTemporaryFile
 
 from PIL import Image
 
-from sketchmark import folder, secrets, terminal
+from sketchmark import FilledPrompts, Options, Reply, Sample, folder, secrets, terminal
 from sketchmark.answers import choices, numbers, phrases, reply, text_metrics, yes_no
 from sketchmark.answers import judge as answer_judge
 from sketchmark.benchmarks import mmmu, mmsi, questions, uni_mmmu, unig2u
@@ -28,9 +28,8 @@ from sketchmark.benchmarks.voila import judge as voila_judge
 from sketchmark.benchmarks.voila import rules
 from sketchmark.doctor import checks as doctor_checks
 from sketchmark.episode import Grading, protocol
-from sketchmark.episode.model import Options, Reply
-from sketchmark.episode.protocol import FilledPrompts, says_done
-from sketchmark.episode.sample import Sample, of
+from sketchmark.episode.protocol import says_done
+from sketchmark.episode.sample import of
 from sketchmark.files import archives, yaml
 from sketchmark.files.jsonl import well_formed
 from sketchmark.files.yaml import checked

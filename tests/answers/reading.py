@@ -7,13 +7,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import sketchmark
+from sketchmark import Sample
 from sketchmark.answers.choices import read_choices
 from sketchmark.answers.phrases import answers_with, closed_is_right, read_answer
 from sketchmark.answers.reply import Parsed
 from sketchmark.benchmarks.mmmu.scores import open_verdict
 from sketchmark.benchmarks.mmsi import accuracy
 from sketchmark.episode import Grading
-from sketchmark.episode.sample import Sample
 from tests.answers.cases import Case
 from tests.episodes import episode
 

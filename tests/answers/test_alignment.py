@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from sketchmark import Context, Model, Options, Part, Reply, Sample
 from sketchmark.answers.judge import FIELDS, judged, question_parts, read_score
 from sketchmark.episode import Episode, Grading, Scores, Turn
-from sketchmark.episode.model import Model, Options, Reply
-from sketchmark.episode.sample import Context, Part, Sample
 from sketchmark.errors import JudgeFailed
 from sketchmark.media import Picture
 from tests.core.helpers import colour

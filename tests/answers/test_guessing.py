@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from sketchmark import Sample
 from sketchmark.answers.choices import offered
-from sketchmark.episode.sample import Sample
 
 
 @pytest.mark.parametrize(

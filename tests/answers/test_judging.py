@@ -9,9 +9,8 @@ from typing import Any
 
 import pytest
 
+from sketchmark import Context, Model, Options, Reply
 from sketchmark.answers.judge import Judged, ask, first_json_object, label
-from sketchmark.episode.model import Model, Options, Reply
-from sketchmark.episode.sample import Context
 from sketchmark.errors import CallFailed, JudgeFailed
 from sketchmark.models.cache import with_cache
 from tests.episodes import flat

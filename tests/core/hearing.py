@@ -7,10 +7,8 @@ import io
 import numpy as np
 from numpy.typing import NDArray
 
-from sketchmark.episode.model import Model, Options, Reply
-from sketchmark.episode.sample import Context
+from sketchmark import Context, Model, Options, Reply, Sound
 from sketchmark.media import Picture
-from sketchmark.media.sound import Sound
 from sketchmark.testing import colour, tone
 
 __all__ = ["CODECS", "DRAWN", "Deaf", "Ear", "encoded", "tone"]

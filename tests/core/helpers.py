@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from sketchmark.episode.model import Model, Options, Reply
-from sketchmark.episode.sample import Context
+from sketchmark import Context, Model, Options, Reply
 from sketchmark.errors import CallFailed
 from sketchmark.folder import RunFolder
 from sketchmark.folder.format import EpisodeLine

@@ -6,9 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from sketchmark.episode.model import Model, Options, Reply, Usage
-from sketchmark.episode.protocol import FilledPrompts, Protocol
-from sketchmark.episode.sample import Context, Sample
+from sketchmark import Context, FilledPrompts, Model, Options, Protocol, Reply, Sample, Usage
 from sketchmark.media import Picture
 from sketchmark.runs.plan import Cell
 from sketchmark.settings import Settings

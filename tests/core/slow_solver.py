@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from sketchmark.episode.model import Model, Options, Reply
-from sketchmark.episode.sample import Context
+from sketchmark import Context, Model, Options, Reply
 from sketchmark.models.players import Sketcher
 
 

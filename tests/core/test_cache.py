@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 import sketchmark
-from sketchmark.episode.model import Model, Options, Reply
-from sketchmark.episode.sample import Context, of
+from sketchmark import Context, Model, Options, Reply
+from sketchmark.episode.sample import of
 from sketchmark.errors import CallFailed
 from sketchmark.models.cache import Cached, CallCache, call_key
 from tests.core.helpers import Recorder, colour

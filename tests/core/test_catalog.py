@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
+from sketchmark import Options
 from sketchmark.catalog import Catalog, Pick
-from sketchmark.episode.model import Options
 from sketchmark.episode.sample import of
 from sketchmark.errors import BadInput, UnknownName
 from sketchmark.lmms_eval.shape import read_config

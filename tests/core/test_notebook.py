@@ -18,10 +18,9 @@ from jupyter_client.manager import KernelManager
 from PIL import Image
 
 import sketchmark
+from sketchmark import Context, Model, Options, Reply
 from sketchmark.commands.run import run_command
 from sketchmark.commands.tables import print_results
-from sketchmark.episode.model import Model, Options, Reply
-from sketchmark.episode.sample import Context
 from sketchmark.folder.lock import note_ending
 from sketchmark.media import Picture
 from sketchmark.notebook import Run

@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
+from sketchmark import Options
 from sketchmark.catalog import Catalog
-from sketchmark.episode.model import Abilities, Options
+from sketchmark.episode.model import Abilities
 from sketchmark.errors import BadInput, CannotPlay, UnknownName
 from sketchmark.folder.format import CellRecord, ModeRecord
 from sketchmark.runs.checks import check, plan

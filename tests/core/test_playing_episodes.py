@@ -8,9 +8,8 @@ import time
 
 import pytest
 
+from sketchmark import Context, Options, Part, Reply, Sample
 from sketchmark.episode import Episode, Failure, Turn
-from sketchmark.episode.model import Options, Reply
-from sketchmark.episode.sample import Context, Part, Sample
 from sketchmark.errors import BadInput, CallFailed, CannotPlay, MissingExtra
 from sketchmark.runs.episodes import play
 from sketchmark.runs.plan import Cell

@@ -11,10 +11,8 @@ from pathlib import Path
 import pytest
 
 import sketchmark
-from sketchmark import progress
+from sketchmark import Context, Options, Reply, Usage, progress
 from sketchmark import runs as prepare
-from sketchmark.episode.model import Options, Reply, Usage
-from sketchmark.episode.sample import Context
 from sketchmark.models.wrappers import CallCount
 from sketchmark.progress import Brief, Calls, Live, Plain, told_of_calls
 from sketchmark.terminal.console import Bars, bars, written_to

@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 import sketchmark
-from sketchmark.episode.model import Model, Options, Reply
-from sketchmark.episode.sample import Context
+from sketchmark import Context, Model, Options, Reply
 from sketchmark.errors import BadInput, CannotPlay, RunConflict, UnknownName
 from sketchmark.folder import RunFolder
 from sketchmark.folder.records import drawn_names

@@ -9,14 +9,13 @@ from typing import Any
 
 import pytest
 
+from sketchmark import Sample, read_choice
 from sketchmark.answers import phrases as strict_answers
-from sketchmark.answers.choices import read_choice
 from sketchmark.benchmarks import mmsi
 from sketchmark.benchmarks.medical import scores as medical
 from sketchmark.benchmarks.mmmu import scores as mmmu
 from sketchmark.catalog import Catalog
 from sketchmark.episode import Grading
-from sketchmark.episode.sample import Sample
 from tests.episodes import episode
 
 PAINTERS = ["Monet", "Renoir", "Degas", "Manet", "Sisley", "Morisot", "Cassatt", "Seurat", "Signac", "Bazille"]

@@ -8,10 +8,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sketchmark.episode.sample import Part, Sample, of
+from sketchmark import Part, Sample, Sound
+from sketchmark.episode.sample import of
 from sketchmark.errors import BadInput
 from sketchmark.media import sound as sounds
-from sketchmark.media.sound import Sound, is_sound
+from sketchmark.media.sound import is_sound
 from tests.core.hearing import CODECS, encoded, tone
 from tests.core.helpers import colour
 
@@ -112,7 +113,7 @@ def test_a_sample_with_another_sound_is_another_sample_and_without_any_is_as_bef
 
 
 def test_the_layout_shows_a_name_s_pictures_and_then_its_sounds() -> None:
-    from sketchmark.episode.protocol import FilledPrompts
+    from sketchmark import FilledPrompts
 
     red, low = colour("red"), tone()
     sample = Sample("s", pictures={"visuals": [red]}, sounds={"visuals": [low]}, fields={"question": "?"})

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 import sketchmark
+from sketchmark import Sample
 from sketchmark.answers import phrases as strict_answers
 from sketchmark.episode import Grading, Scores
-from sketchmark.episode.sample import Sample
 from sketchmark.errors import BadInput
 from tests.episodes import episode
 

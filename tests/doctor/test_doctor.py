@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
+from sketchmark import Context, Model, Options, Reply
 from sketchmark.cli import root
 from sketchmark.commands.models import in_lines
 from sketchmark.doctor import CHECKS, examine
 from sketchmark.doctor.checks import Examination
-from sketchmark.episode.model import Model, Options, Reply
-from sketchmark.episode.sample import Context, of
+from sketchmark.episode.sample import of
 from sketchmark.errors import BadInput, CallFailed
 from sketchmark.models.players.patient import Patient
 from sketchmark.models.providers.openai import OpenAI

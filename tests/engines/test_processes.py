@@ -16,9 +16,8 @@ import pytest
 import yaml
 
 import sketchmark
+from sketchmark import Context, Model, Options, Reply
 from sketchmark.commands.run import run_command
-from sketchmark.episode.model import Model, Options, Reply
-from sketchmark.episode.sample import Context
 from sketchmark.errors import BadInput, UnknownName
 from sketchmark.folder import RunFolder
 from sketchmark.models import load_model

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
+from sketchmark import Sound
 from sketchmark.export import export
 from sketchmark.folder import RunFolder
-from sketchmark.media.sound import Sound
 from tests.core.hearing import tone
 from tests.view.making import Maker, heard, play, sample
 

@@ -11,9 +11,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from sketchmark import Part, Reply, Sample
 from sketchmark.episode import Episode, Grading, Scores
-from sketchmark.episode.model import Reply
-from sketchmark.episode.sample import Part, Sample
 from sketchmark.files.jsonl import LineReader, encode, plain, seal, well_formed
 from sketchmark.files.media_store import PictureStore
 from sketchmark.folder.format import EpisodeLine, ScoreRow

@@ -5,14 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+from sketchmark import Part, Reply, Sound
 from sketchmark.episode import Episode, Failure, Turn
-from sketchmark.episode.model import Reply
-from sketchmark.episode.sample import Part
 from sketchmark.files.jsonl import plain
 from sketchmark.files.media_store import PictureStore
 from sketchmark.folder.records import media_names, pack_episode, unpack_episode
 from sketchmark.media import Picture
-from sketchmark.media.sound import Sound
 from tests.runs.making import colour, cost, make_episode, make_sample
 
 

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
+from sketchmark import Options
 from sketchmark.catalog import Catalog
 from sketchmark.episode import Grading
-from sketchmark.episode.model import Options
 from sketchmark.episode.sample import of
 from sketchmark.export import export
 from sketchmark.files import write_json

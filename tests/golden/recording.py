@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from sketchmark.episode.model import Abilities, Model, Options, Reply
-from sketchmark.episode.sample import Context, Sample
+from sketchmark import Context, Model, Options, Reply, Sample
+from sketchmark.episode.model import Abilities
 from sketchmark.media import Picture
 
 

@@ -13,9 +13,8 @@ import datasets  # type: ignore[import-untyped]
 import pytest
 import yaml
 
+from sketchmark import Context, Options, Reply
 from sketchmark.catalog import Catalog
-from sketchmark.episode.model import Options, Reply
-from sketchmark.episode.sample import Context
 from sketchmark.errors import BadInput, DataMissing
 from sketchmark.lmms_eval.shape import read_config
 from tests.lmms_eval.test_own_tasks import Eye, run

@@ -9,8 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from sketchmark.episode.model import Options, Reply
-from sketchmark.episode.sample import Context
+from sketchmark import Context, Options, Reply
 from sketchmark.errors import BadInput, CallFailed
 from sketchmark.folder.results_format import CellResult
 from tests.lmms_eval.test_own_tasks import Eye, run

@@ -10,9 +10,8 @@ from pathlib import Path
 import pytest
 
 import sketchmark
+from sketchmark import Context, Model, Options, Reply
 from sketchmark.catalog import Catalog
-from sketchmark.episode.model import Model, Options, Reply
-from sketchmark.episode.sample import Context
 from sketchmark.errors import BadInput
 from sketchmark.folder import RunFolder
 from sketchmark.tasks import TaskOptions

@@ -13,12 +13,11 @@ from typing import Any
 import pytest
 
 import sketchmark
+from sketchmark import Context, Model, Options, Reply
 from sketchmark.commands.tables import print_results
 from sketchmark.comparison import compare
 from sketchmark.comparison.findings import span
 from sketchmark.comparison.leaderboard import board_tables, leaderboard
-from sketchmark.episode.model import Model, Options, Reply
-from sketchmark.episode.sample import Context
 from sketchmark.errors import BadInput
 from sketchmark.export import export
 from sketchmark.folder import RunFolder

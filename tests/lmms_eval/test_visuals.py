@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from sketchmark import Sound
 from sketchmark.errors import BadInput
 from sketchmark.lmms_eval.data import to_media
 from sketchmark.media import Picture
-from sketchmark.media.sound import Sound
 from tests.core.helpers import colour
 
 

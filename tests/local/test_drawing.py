@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
-from sketchmark.episode.desk import Desk
-from sketchmark.episode.model import Abilities, Options
+from sketchmark import Desk, Options
+from sketchmark.episode.model import Abilities
 from sketchmark.episode.sample import of
 from sketchmark.errors import BadInput, CallFailed
 from sketchmark.models.providers.emu3 import Emu3

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from sketchmark.episode.model import Options, Reply
-from sketchmark.episode.sample import Context, Part, of
+from sketchmark import Context, Options, Part, Reply
+from sketchmark.episode.sample import of
 from sketchmark.errors import BadInput, CallFailed, DataMissing, MissingExtra
 from sketchmark.models.providers.hf import TransformersChat
 from tests.local import tiny

@@ -7,7 +7,8 @@ from typing import Any
 
 from PIL import Image
 
-from sketchmark.episode.sample import Context, Part, of
+from sketchmark import Context, Part
+from sketchmark.episode.sample import of
 from sketchmark.media import Picture
 
 

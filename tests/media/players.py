@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from sketchmark.episode.model import Abilities, Model, Options, Reply
-from sketchmark.episode.sample import Context
+from sketchmark import Context, Model, Options, Reply
+from sketchmark.episode.model import Abilities
 from sketchmark.models.players import make
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from sketchmark.episode.model import Model, Options, Reply
+from sketchmark import Model, Options, Reply
 from sketchmark.episode.sample import of
 from sketchmark.errors import CallFailed
 from sketchmark.models.providers.openai import OpenAI

@@ -27,7 +27,7 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
-from sketchmark.episode.model import Model, Options
+from sketchmark import Model, Options
 from sketchmark.episode.sample import of
 from sketchmark.errors import CallFailed
 from sketchmark.models.providers import bagel

@@ -17,8 +17,8 @@ import starlette.requests
 from openai import AsyncAzureOpenAI, AsyncOpenAI
 from starlette.responses import JSONResponse
 
-from sketchmark.episode.model import Model, Options
-from sketchmark.episode.sample import Context, Part, of
+from sketchmark import Context, Model, Options, Part
+from sketchmark.episode.sample import of
 from sketchmark.media import Picture
 from sketchmark.models.call import Call
 from sketchmark.models.providers import bagel

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from sketchmark.episode.model import Model, Options
-from sketchmark.episode.sample import Context, Part, of
+from sketchmark import Context, Model, Options, Part
+from sketchmark.episode.sample import of
 from sketchmark.errors import BadInput, CallFailed, CannotPlay, MissingExtra
 from sketchmark.models.providers.bagel import make
 from tests.models.fake_bagel import write_checkout, write_weights

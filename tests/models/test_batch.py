@@ -12,8 +12,7 @@ from pathlib import Path
 import openai
 import pytest
 
-from sketchmark.episode.model import Model, Options, Reply
-from sketchmark.episode.sample import Context
+from sketchmark import Context, Model, Options, Reply
 from sketchmark.errors import BadInput, CallFailed, RunConflict
 from sketchmark.models.providers.batch import connect, run_job
 from sketchmark.models.providers.batch_files import BatchRequest, JobFiles, Result, State, digest

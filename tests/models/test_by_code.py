@@ -7,8 +7,9 @@ import re
 
 import pytest
 
-from sketchmark.episode.model import Finish, Model, Options, Reply, Usage
-from sketchmark.episode.sample import Context, of
+from sketchmark import Context, Model, Options, Reply, Usage
+from sketchmark.episode.model import Finish
+from sketchmark.episode.sample import of
 from sketchmark.errors import MissingExtra
 from sketchmark.media.svg import render
 from sketchmark.models import load_model

@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 import sketchmark
-from sketchmark.episode.model import Model, Options, Reply, Usage
-from sketchmark.episode.sample import Context, of
+from sketchmark import Context, Model, Options, Reply, Usage
+from sketchmark.episode.sample import of
 from sketchmark.errors import BadInput
 from sketchmark.models.cache import Cached, CallCache, default_cache, with_cache
 from sketchmark.models.wrappers import CallCount, CountedModel, Price, price_of, together

@@ -9,8 +9,9 @@ from typing import Any
 
 import pytest
 
-from sketchmark.episode.model import Finish, Options, Reply
-from sketchmark.episode.sample import Context, of
+from sketchmark import Context, Options, Reply
+from sketchmark.episode.model import Finish
+from sketchmark.episode.sample import of
 from sketchmark.errors import BadInput, CallFailed
 from sketchmark.models.cache import Cached, CallCache, call_key, default_cache, with_cache
 from tests.runs.making import Speaker, colour, cost

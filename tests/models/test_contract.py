@@ -15,11 +15,10 @@ from typing import Any
 import pytest
 from starlette.responses import RedirectResponse, Response, StreamingResponse
 
-from sketchmark.episode.model import Model, Options
-from sketchmark.episode.sample import Context, Part, of
+from sketchmark import Context, Model, Options, Part, Sound
+from sketchmark.episode.sample import of
 from sketchmark.errors import BadInput, CannotPlay
 from sketchmark.media import Picture
-from sketchmark.media.sound import Sound
 from sketchmark.models import load_model
 from sketchmark.models.call import LARGEST_DRAWING, LARGEST_TEXT
 from sketchmark.models.layout import without_sounds

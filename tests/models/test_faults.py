@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from sketchmark.episode.model import Options
+from sketchmark import Options
 from sketchmark.episode.sample import of
 from sketchmark.errors import CallFailed
 from sketchmark.models import call as calling

@@ -20,7 +20,7 @@ import pytest
 from PIL import Image
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
 
-from sketchmark.episode.model import Options
+from sketchmark import Options
 from sketchmark.episode.sample import of
 from sketchmark.errors import BadPicture, CallFailed
 from sketchmark.media import Picture

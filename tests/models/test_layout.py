@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
+from sketchmark import Context
 from sketchmark.episode import protocol
-from sketchmark.episode.sample import Context, of
+from sketchmark.episode.sample import of
 from sketchmark.errors import BadInput
 from sketchmark.models.arguments import Arguments
 from sketchmark.models.layout import as_prompt, newest_pictures, without_empty_texts

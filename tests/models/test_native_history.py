@@ -13,8 +13,8 @@ import pytest
 from PIL import Image
 from starlette.responses import Response
 
-from sketchmark.episode.model import Options, Reply
-from sketchmark.episode.sample import Context, Part, of
+from sketchmark import Context, Options, Part, Reply
+from sketchmark.episode.sample import of
 from sketchmark.errors import BadInput, CallFailed
 from sketchmark.media import Picture
 from sketchmark.models import load_model

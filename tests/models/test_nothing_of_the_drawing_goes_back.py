@@ -12,10 +12,9 @@ from typing import Any
 import pytest
 from PIL import Image
 
+from sketchmark import Context, Model, Options, Part, Reply
 from sketchmark.catalog import Catalog
 from sketchmark.episode.desk import CANVASES
-from sketchmark.episode.model import Model, Options, Reply
-from sketchmark.episode.sample import Context, Part
 from sketchmark.errors import CannotPlay
 from sketchmark.media import Picture
 from sketchmark.models.wrappers import Wrapped

@@ -10,7 +10,7 @@ import pytest
 from starlette.responses import JSONResponse
 
 import sketchmark
-from sketchmark.episode.model import Options
+from sketchmark import Options
 from sketchmark.episode.sample import of
 from sketchmark.errors import CallFailed, CannotPlay
 from sketchmark.models.providers.azure import Azure

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from sketchmark.episode.model import Options
+from sketchmark import Options
 from sketchmark.episode.sample import of
 from sketchmark.models import call as calling
 from sketchmark.models import failures

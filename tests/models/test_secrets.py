@@ -15,7 +15,7 @@ from urllib.parse import quote, quote_plus
 
 import pytest
 
-from sketchmark.episode.model import Reply
+from sketchmark import Reply
 from sketchmark.errors import BadInput
 from sketchmark.models.arguments import Arguments
 from sketchmark.models.failures import BadReply

@@ -18,8 +18,7 @@ from typing import Any
 import pytest
 
 import sketchmark
-from sketchmark.episode.model import Model, Options, Reply
-from sketchmark.episode.sample import Context, Part
+from sketchmark import Context, Model, Options, Part, Reply
 from sketchmark.errors import CallFailed
 from sketchmark.files.jsonl import plain
 from sketchmark.folder import RunFolder

@@ -14,10 +14,8 @@ from typing import Any
 import pytest
 
 import sketchmark
-from sketchmark import runs
+from sketchmark import Context, Model, Options, Reply, runs
 from sketchmark.engines import ray_cluster
-from sketchmark.episode.model import Model, Options, Reply
-from sketchmark.episode.sample import Context
 from sketchmark.errors import SketchmarkError
 from sketchmark.models import load_model
 from sketchmark.progress import Calls, Silent

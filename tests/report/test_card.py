@@ -11,8 +11,7 @@ from typing import Any
 import pytest
 
 import sketchmark
-from sketchmark.episode.model import Model, Options, Reply, Usage
-from sketchmark.episode.sample import Context
+from sketchmark import Context, Model, Options, Reply, Usage
 from sketchmark.folder import RunFolder
 from sketchmark.report.card import card, digest
 from sketchmark.settings import Settings, command

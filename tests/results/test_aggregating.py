@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from sketchmark import Sample
 from sketchmark.episode import Episode, Grading, Scores
-from sketchmark.episode.sample import Sample
 from sketchmark.files.jsonl import plain
 from sketchmark.folder import RunFolder
 from sketchmark.results.aggregate import aggregate

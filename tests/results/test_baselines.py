@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 import sketchmark
+from sketchmark import Sample
 from sketchmark.commands.tables import print_results
 from sketchmark.episode import Episode, Grading, Scores
-from sketchmark.episode.sample import Sample
 from sketchmark.folder.results_format import Baseline, CellResult, Results
 from sketchmark.results.aggregate import warned
 from tests.benchmarks.mmsi import published as mmsi

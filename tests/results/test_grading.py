@@ -12,9 +12,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from sketchmark import Options, Reply, Sample
 from sketchmark.episode import Episode, Failure, Grading, Scorer, Scores
-from sketchmark.episode.model import Finish, Options, Reply
-from sketchmark.episode.sample import Sample, of
+from sketchmark.episode.model import Finish
+from sketchmark.episode.sample import of
 from sketchmark.errors import CallFailed
 from sketchmark.files.jsonl import encode, plain
 from sketchmark.folder.format import ScoreRow

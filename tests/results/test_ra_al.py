@@ -9,9 +9,8 @@ from typing import Any
 import pytest
 
 import sketchmark
+from sketchmark import Reply, Sample
 from sketchmark.episode import Grading
-from sketchmark.episode.model import Reply
-from sketchmark.episode.sample import Sample
 from sketchmark.folder import RunFolder
 from sketchmark.media import Picture
 from sketchmark.worlds import maze as maze_scoring

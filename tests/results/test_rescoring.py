@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
+from sketchmark import Sample
 from sketchmark.episode import Episode, Grading, Scores
-from sketchmark.episode.sample import Sample
 from sketchmark.errors import BadInput, UnknownName
 from sketchmark.folder import RunFolder
 from sketchmark.results.rescore import fill_scores, rescore

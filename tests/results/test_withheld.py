@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from sketchmark import Sample
 from sketchmark.comparison import compare
 from sketchmark.episode import Episode, Grading, Scores
-from sketchmark.episode.sample import Sample
 from sketchmark.errors import BadInput
 from sketchmark.export import export
 from sketchmark.folder import RunFolder

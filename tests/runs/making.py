@@ -14,10 +14,9 @@ import yaml
 from msgspec import structs
 from PIL import Image
 
+from sketchmark import Context, Model, Options, Reply, Sample, Usage
 from sketchmark.catalog import Catalog
 from sketchmark.episode import Episode, Failure, Grading, Scorer, Scores, Turn
-from sketchmark.episode.model import Model, Options, Reply, Usage
-from sketchmark.episode.sample import Context, Sample
 from sketchmark.files import write_json
 from sketchmark.files.jsonl import LineWriter
 from sketchmark.folder import RunFolder

@@ -7,12 +7,11 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from sketchmark import Sample, Sound
 from sketchmark.cli import root
-from sketchmark.episode.sample import Sample
 from sketchmark.errors import CannotPlay
 from sketchmark.folder import RunFolder
 from sketchmark.folder.records import media_names
-from sketchmark.media.sound import Sound
 from sketchmark.runs.checks import check
 from sketchmark.runs.estimate import estimate
 from sketchmark.runs.worker import (

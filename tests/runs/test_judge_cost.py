@@ -9,9 +9,8 @@ import pytest
 from click.testing import CliRunner
 
 import sketchmark
+from sketchmark import Context, Model, Options, Reply, Usage
 from sketchmark.cli import root
-from sketchmark.episode.model import Model, Options, Reply, Usage
-from sketchmark.episode.sample import Context
 from sketchmark.errors import BadInput
 from sketchmark.runs import PreparedRun, prepare
 from sketchmark.runs.estimate import estimate

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from sketchmark.episode.model import Model, Reply
+from sketchmark import Model, Reply
 from sketchmark.errors import BadInput, CallFailed, RunConflict
 from sketchmark.files import write_json
 from sketchmark.files.jsonl import is_intact, is_sealed

@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from sketchmark.episode.model import Options, Reply
-from sketchmark.episode.sample import Context
+from sketchmark import Context, Options, Reply
 from sketchmark.errors import CallFailed, RunStopped
 from sketchmark.folder import RunFolder
 from sketchmark.progress import Plain

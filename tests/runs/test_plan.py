@@ -9,8 +9,7 @@ import pytest
 import yaml
 
 import sketchmark
-from sketchmark.episode.model import Model, Options, Reply
-from sketchmark.episode.sample import Context
+from sketchmark import Context, Model, Options, Reply
 from sketchmark.errors import BadInput, CannotPlay, UnknownName
 from sketchmark.files.jsonl import plain
 from sketchmark.runs.plan import Cell

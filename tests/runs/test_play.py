@@ -7,9 +7,8 @@ import time
 
 import pytest
 
+from sketchmark import Context, Options, Reply
 from sketchmark.episode import Failure
-from sketchmark.episode.model import Options, Reply
-from sketchmark.episode.sample import Context
 from sketchmark.errors import BadInput, CallFailed, CannotPlay, MissingExtra
 from sketchmark.media import Picture
 from sketchmark.runs.episodes import play

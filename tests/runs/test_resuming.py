@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from sketchmark.episode.model import Reply
-from sketchmark.episode.sample import Draft, Drafts, Sample
+from sketchmark import Reply, Sample
+from sketchmark.episode.sample import Draft, Drafts
 from sketchmark.errors import CallFailed, RunConflict, RunStopped
 from sketchmark.folder.format import EpisodeLine
 from sketchmark.runs.plan import Cell

@@ -10,9 +10,8 @@ from typing import Any
 
 import pytest
 
+from sketchmark import Context, Options, Reply, Sample
 from sketchmark.episode import Episode, Grading, Scores
-from sketchmark.episode.model import Options, Reply
-from sketchmark.episode.sample import Context, Sample
 from sketchmark.errors import BadInput, CannotPlay, RunConflict
 from sketchmark.folder import RunFolder
 from sketchmark.folder.lock import RunLock

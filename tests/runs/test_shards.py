@@ -13,7 +13,7 @@ import pytest
 from PIL import Image
 
 import sketchmark
-from sketchmark.episode.model import Reply
+from sketchmark import Reply
 from sketchmark.errors import BadInput, CallFailed, RunConflict, RunStopped
 from sketchmark.folder import RunFolder
 from sketchmark.media import Picture

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from sketchmark.episode.model import Reply
+from sketchmark import Reply
 from sketchmark.models.cache import Cached, CallCache
 from sketchmark.runs.plan import Cell
 from sketchmark.runs.runner import Budget

@@ -8,8 +8,7 @@ from typing import Any
 
 import pytest
 
-from sketchmark import __version__
-from sketchmark.episode.model import Reply
+from sketchmark import Reply, __version__
 from sketchmark.errors import BadInput, CannotPlay, RunConflict
 from sketchmark.folder.format import ModelAbout
 from sketchmark.folder.results_format import Results

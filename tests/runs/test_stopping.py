@@ -9,8 +9,7 @@ from typing import Any
 
 import pytest
 
-from sketchmark.episode.model import Options, Reply
-from sketchmark.episode.sample import Context
+from sketchmark import Context, Options, Reply
 from sketchmark.errors import CallFailed, RunStopped
 from sketchmark.files.jsonl import plain
 from sketchmark.folder import RunFolder

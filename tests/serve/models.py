@@ -12,8 +12,8 @@ from pathlib import Path
 
 from PIL import Image
 
-from sketchmark.episode.model import Finish, Model, Options, Reply, Usage
-from sketchmark.episode.sample import Context
+from sketchmark import Context, Model, Options, Reply, Usage
+from sketchmark.episode.model import Finish
 from sketchmark.errors import CallFailed
 from sketchmark.media import Picture
 

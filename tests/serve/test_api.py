@@ -12,7 +12,7 @@ import httpx
 import openai
 import pytest
 
-from sketchmark.episode.model import Model, Options
+from sketchmark import Model, Options
 from sketchmark.episode.sample import of
 from sketchmark.errors import CallFailed
 from sketchmark.media import Picture

@@ -14,7 +14,7 @@ import httpx
 import openai
 import pytest
 
-from sketchmark.episode.model import Model
+from sketchmark import Model
 from sketchmark.errors import BadInput
 from sketchmark.serve import Faults, serving
 from sketchmark.serve.batches import Fate, parse_fates

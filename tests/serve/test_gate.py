@@ -13,8 +13,7 @@ import httpx
 import openai
 import pytest
 
-from sketchmark.episode.model import Options, Reply
-from sketchmark.episode.sample import Context
+from sketchmark import Context, Options, Reply
 from sketchmark.serve import MAX_BODY, serving
 from tests.serve.models import Speaker, command, started
 

@@ -7,10 +7,9 @@ from typing import Any
 
 import pytest
 
+from sketchmark import Options, Sample
 from sketchmark.benchmarks import mmsi
 from sketchmark.episode import Scores
-from sketchmark.episode.model import Options
-from sketchmark.episode.sample import Sample
 from sketchmark.errors import BadInput, MissingExtra, UnknownName
 from sketchmark.tasks import Task, TaskOptions, for_model
 from sketchmark.tasks.files import merged

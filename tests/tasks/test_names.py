@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from sketchmark import Protocol
 from sketchmark.answers import phrases as strict_answers
 from sketchmark.catalog import Catalog
-from sketchmark.episode.protocol import Protocol
 from sketchmark.errors import BadInput, UnknownName
 from sketchmark.tasks import Task
 from sketchmark.tasks.names import CodeNames, by_alias, named_in

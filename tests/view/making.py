@@ -13,16 +13,14 @@ from typing import Any, TypeVar
 
 from starlette.testclient import TestClient
 
+from sketchmark import Part, Reply, Sample, Sound, Usage
 from sketchmark.episode import Episode, Failure, Grading, Scores, Turn
-from sketchmark.episode.model import Reply, Usage
-from sketchmark.episode.sample import Part, Sample
 from sketchmark.files import write_json
 from sketchmark.files.jsonl import LineWriter
 from sketchmark.folder import RunFolder
 from sketchmark.folder.format import FORMAT, CellRecord, ModelAbout, ModeRecord, RunRecord
 from sketchmark.folder.records import pack_episode
 from sketchmark.media import Picture
-from sketchmark.media.sound import Sound
 from sketchmark.results import grade
 from sketchmark.results.aggregate import aggregate
 from sketchmark.results.rescore import fill_scores

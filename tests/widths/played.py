@@ -6,10 +6,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import sketchmark
-from sketchmark import worlds
+from sketchmark import Context, Model, Options, Reply, worlds
 from sketchmark.cli import root as root_command
-from sketchmark.episode.model import Model, Options, Reply
-from sketchmark.episode.sample import Context
 from tests.benchmarks.uni_mmmu import published, published_rest
 from tests.benchmarks.voila.making import questions, right_answers, write_answers
 from tests.episodes import moves_answer

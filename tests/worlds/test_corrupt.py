@@ -6,7 +6,7 @@ from random import Random
 
 import pytest
 
-from sketchmark.episode.sample import Sample
+from sketchmark import Sample
 from sketchmark.media import Picture
 from sketchmark.worlds import boards, installed_worlds
 from sketchmark.worlds import jigsaw as jigsaw_world

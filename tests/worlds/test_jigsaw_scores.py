@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from sketchmark import Sample
 from sketchmark.episode import Grading
-from sketchmark.episode.sample import Sample
 from sketchmark.media import Picture
 from sketchmark.worlds import jigsaw as dreamsim
 from sketchmark.worlds import jigsaw as jigsaw_scoring

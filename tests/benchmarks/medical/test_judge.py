@@ -4,9 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from sketchmark import Context, Model, Options, Reply
 from sketchmark.benchmarks.medical.scores import judge_open, judge_prompt, read_verdict
-from sketchmark.episode.model import Model, Options, Reply
-from sketchmark.episode.sample import Context
 from sketchmark.models.cache import with_cache
 
 TEXT = (

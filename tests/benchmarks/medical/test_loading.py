@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
+from sketchmark import Sample
 from sketchmark.catalog import Catalog
-from sketchmark.episode.sample import Sample
 from sketchmark.errors import BadInput, DataMissing
 from sketchmark.files import tables
 from sketchmark.files.archives import Files, literal

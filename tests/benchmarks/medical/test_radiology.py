@@ -12,6 +12,7 @@ import pytest
 from click.testing import CliRunner
 from pytest import approx
 
+from sketchmark import Context, Model, Options, Reply
 from sketchmark.api import run
 from sketchmark.benchmarks.medical.radiology import (
     ADAPTERS,
@@ -24,8 +25,6 @@ from sketchmark.benchmarks.medical.radiology import (
     write_report_files,
 )
 from sketchmark.cli import root as cli
-from sketchmark.episode.model import Model, Options, Reply
-from sketchmark.episode.sample import Context
 from sketchmark.errors import MissingExtra, UnknownName
 from tests.benchmarks.medical import fixtures
 

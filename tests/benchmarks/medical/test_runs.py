@@ -13,12 +13,11 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
+from sketchmark import Context, Model, Options, Reply
 from sketchmark.api import run
 from sketchmark.catalog import Catalog
 from sketchmark.cli import root as cli
 from sketchmark.episode import Grading
-from sketchmark.episode.model import Model, Options, Reply
-from sketchmark.episode.sample import Context
 from sketchmark.folder import RunFolder
 from sketchmark.folder.results_format import CellResult
 from sketchmark.media import Picture

@@ -9,10 +9,9 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
+from sketchmark import Reply, Sample
 from sketchmark.cli import root as cli
 from sketchmark.episode import Episode, Grading, Scores
-from sketchmark.episode.model import Reply
-from sketchmark.episode.sample import Sample
 from sketchmark.errors import BadInput, CallFailed
 from sketchmark.progress import NOBODY
 from sketchmark.results.score_file import Matched, _summary, score_files

@@ -10,13 +10,13 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
+from sketchmark import Sample
 from sketchmark.benchmarks import Scoring
 from sketchmark.benchmarks.medical.medevalkit import chosen, judge_choice
 from sketchmark.benchmarks.medical.scores import checked_scoring, grade, score, score_report
 from sketchmark.benchmarks.mmmu import scores as mmmu_scores
 from sketchmark.cli import root as cli
 from sketchmark.episode import Grading, Scores
-from sketchmark.episode.sample import Sample
 from sketchmark.errors import BadInput, CallFailed, UnknownName
 from tests.benchmarks.medical import fixtures
 from tests.episodes import Judge, episode

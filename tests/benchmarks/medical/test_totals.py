@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from pytest import approx
 
+from sketchmark import read_yes_no
 from sketchmark.answers.phrases import open_scores
-from sketchmark.answers.yes_no import read_yes_no
 from sketchmark.benchmarks import Graded, Scoring
 from sketchmark.benchmarks.medical.medevalkit import Code, VqaSet, fork_key, fork_records, grade_vqa, prepared
 from sketchmark.benchmarks.medical.totals import choice_totals, radrestruct_totals, vqa_totals

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
+from sketchmark import Sample
 from sketchmark.benchmarks import Graded
 from sketchmark.benchmarks.mmmu import DOMAINS, MEDICAL, SUBJECTS, subject_of
 from sketchmark.benchmarks.mmmu.scores import medevalkit_totals, official_totals, score, totals
 from sketchmark.episode import Grading, Scores
-from sketchmark.episode.sample import Sample
 from sketchmark.errors import UnknownName
 from tests.episodes import episode
 

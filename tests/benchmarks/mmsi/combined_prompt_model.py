@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
+from sketchmark import Context, Model, Options, Reply
 from sketchmark.episode import protocol as combined_prompt
-from sketchmark.episode.model import Model, Options, Reply
-from sketchmark.episode.sample import Context
 from tests.benchmarks.mmsi.published import scene
 
 

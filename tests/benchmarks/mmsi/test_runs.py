@@ -10,13 +10,12 @@ import yaml
 from click.testing import CliRunner
 
 import sketchmark
+from sketchmark import Context, Model, Options, Reply
 from sketchmark.answers.choices import options_of
 from sketchmark.benchmarks.mmsi import category_of
 from sketchmark.catalog import Catalog
 from sketchmark.cli import root
-from sketchmark.episode.model import Model, Options, Reply
 from sketchmark.episode.protocol import join, split
-from sketchmark.episode.sample import Context
 from sketchmark.errors import BadInput, CannotPlay, DataMissing
 from sketchmark.folder.records import drawn_names
 from sketchmark.models.players import make

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from sketchmark import Sample
 from sketchmark.benchmarks.mmsi import accuracy, letter
 from sketchmark.catalog import Catalog
 from sketchmark.episode import Grading
-from sketchmark.episode.sample import Sample
 from tests.benchmarks.mmsi.published import OPTIONS
 from tests.episodes import episode
 

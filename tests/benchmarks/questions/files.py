@@ -10,9 +10,8 @@ from typing import Any
 
 from PIL import Image
 
+from sketchmark import Context, Model, Options, Reply, Sample
 from sketchmark.catalog import Catalog
-from sketchmark.episode.model import Model, Options, Reply
-from sketchmark.episode.sample import Context, Sample
 from sketchmark.media import Picture
 
 Row = Mapping[str, Any]

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from sketchmark.episode.sample import Sample
+from sketchmark import Sample
 from sketchmark.errors import BadInput
 from tests.benchmarks.questions.files import jsonl, picture, samples
 

@@ -11,10 +11,10 @@ import pytest
 from click.testing import CliRunner
 from PIL import Image
 
+from sketchmark import Sample
 from sketchmark.benchmarks.uni_mmmu.puzzles import label_of, moves_of
 from sketchmark.catalog import Catalog
 from sketchmark.cli import root
-from sketchmark.episode.sample import Sample
 from sketchmark.errors import BadInput, DataMissing
 from sketchmark.files.tables import as_picture
 from sketchmark.media import Picture

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
+from sketchmark import Sample
 from sketchmark.catalog import Catalog
-from sketchmark.episode.sample import Sample
 from sketchmark.errors import BadInput, DataMissing
 from tests.benchmarks.uni_mmmu import published, published_rest
 from tests.benchmarks.uni_mmmu.published_rest import ACID, DIAGRAM, ICE, INCOMPLETE, OVERLAY, PROBLEMS, SCENES, SQUARE

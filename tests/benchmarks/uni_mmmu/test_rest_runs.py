@@ -11,11 +11,10 @@ import pytest
 from click.testing import CliRunner
 
 import sketchmark
+from sketchmark import Context, Model, Options, Reply, Sample
 from sketchmark.benchmarks.uni_mmmu import published as judge_prompt
 from sketchmark.catalog import Catalog
 from sketchmark.cli import root
-from sketchmark.episode.model import Model, Options, Reply
-from sketchmark.episode.sample import Context, Sample
 from sketchmark.errors import BadInput, CannotPlay
 from sketchmark.folder.results_format import CellResult
 from sketchmark.media.svg import render

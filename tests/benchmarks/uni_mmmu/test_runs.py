@@ -8,11 +8,10 @@ import pytest
 from click.testing import CliRunner
 
 import sketchmark
+from sketchmark import Reply, Sample
 from sketchmark.catalog import Catalog
 from sketchmark.cli import root
 from sketchmark.episode import Episode, Grading, Turn
-from sketchmark.episode.model import Reply
-from sketchmark.episode.sample import Sample
 from sketchmark.errors import MissingExtra, UnknownName
 from sketchmark.media import Picture
 from sketchmark.models.players import make

@@ -7,11 +7,10 @@ import asyncio
 import pytest
 from PIL import Image
 
+from sketchmark import Model, Sample
 from sketchmark.benchmarks.uni_mmmu import code as code_scores
 from sketchmark.benchmarks.uni_mmmu.code import Fit, compare
 from sketchmark.episode import Grading, Scores
-from sketchmark.episode.model import Model
-from sketchmark.episode.sample import Sample
 from sketchmark.errors import JudgeFailed
 from sketchmark.media import Picture
 from sketchmark.media.svg import render

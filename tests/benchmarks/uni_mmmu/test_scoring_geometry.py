@@ -7,11 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from sketchmark import Model, Sample
 from sketchmark.benchmarks.uni_mmmu import geometry
 from sketchmark.benchmarks.uni_mmmu.geometry import quantity, same
 from sketchmark.episode import Episode, Grading, Scores
-from sketchmark.episode.model import Model
-from sketchmark.episode.sample import Sample
 from sketchmark.errors import JudgeFailed
 from sketchmark.media import Picture
 from sketchmark.models.cache import with_cache

@@ -6,10 +6,9 @@ import asyncio
 
 import pytest
 
+from sketchmark import Model, Sample
 from sketchmark.benchmarks.uni_mmmu import science
 from sketchmark.episode import Grading, Scores
-from sketchmark.episode.model import Model
-from sketchmark.episode.sample import Sample
 from sketchmark.errors import JudgeFailed
 from sketchmark.media import Picture
 from tests.episodes import Judge, episode, flat

@@ -6,8 +6,7 @@ import io
 
 from PIL import Image
 
-from sketchmark.episode.model import Model, Options, Reply
-from sketchmark.episode.sample import Context
+from sketchmark import Context, Model, Options, Reply
 from sketchmark.media import Picture
 from tests.benchmarks.unig2u.published import RIGHT
 

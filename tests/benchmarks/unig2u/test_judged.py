@@ -9,10 +9,9 @@ from typing import Any
 import pytest
 
 import sketchmark
+from sketchmark import Model, Sample
 from sketchmark.catalog import Catalog
 from sketchmark.episode import Grading, Scores
-from sketchmark.episode.model import Model
-from sketchmark.episode.sample import Sample
 from sketchmark.errors import JudgeFailed
 from tests.benchmarks.unig2u import published
 from tests.benchmarks.unig2u.players import Says

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from sketchmark import Sample
 from sketchmark.benchmarks import unig2u as published
 from sketchmark.benchmarks.unig2u import (
     scores as charts,
@@ -21,7 +22,6 @@ from sketchmark.benchmarks.unig2u import (
 )
 from sketchmark.benchmarks.unig2u.data import hidden_in
 from sketchmark.episode import Grading, Scores
-from sketchmark.episode.sample import Sample
 from tests.episodes import choice_answer, episode, moves_answer
 
 OPTIONS = ["seven", "eight", "nine", "ten"]

@@ -7,9 +7,8 @@ import re
 from pathlib import Path
 from typing import Any
 
+from sketchmark import Context, Model, Options, Reply
 from sketchmark.benchmarks.voila.results_file import AnsweredQuestion, pair
-from sketchmark.episode.model import Model, Options, Reply
-from sketchmark.episode.sample import Context
 from sketchmark.worlds.voila.make import SetOrder, make
 from sketchmark.worlds.voila.scenes import parse_description
 from sketchmark.worlds.voila.table import QuestionRow, read_table

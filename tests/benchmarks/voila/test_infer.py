@@ -10,12 +10,11 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
+from sketchmark import Context, Model, Options, Reply
 from sketchmark.benchmarks.voila.results_file import pair
 from sketchmark.benchmarks.voila.totals import by_judge, by_rule
 from sketchmark.cli import root as cli
 from sketchmark.commands.voila_infer import Inference, infer
-from sketchmark.episode.model import Model, Options, Reply
-from sketchmark.episode.sample import Context
 from sketchmark.errors import BadInput, CallFailed, RunConflict
 from sketchmark.folder import RunFolder
 from sketchmark.serve import serving

@@ -9,11 +9,10 @@ from typing import Any
 
 import pytest
 
+from sketchmark import Context, Model, Options, Reply
 from sketchmark.api import run
 from sketchmark.benchmarks import voila
 from sketchmark.benchmarks.voila.totals import agreement
-from sketchmark.episode.model import Model, Options, Reply
-from sketchmark.episode.sample import Context
 from sketchmark.errors import CallFailed, SketchmarkError
 from sketchmark.folder import RunFolder
 from sketchmark.folder.results_format import CellResult

@@ -7,10 +7,9 @@ import pytest
 from click.testing import CliRunner
 
 import sketchmark
+from sketchmark import Context, Model, Options, Reply
 from sketchmark.catalog import Catalog
 from sketchmark.cli import root
-from sketchmark.episode.model import Model, Options, Reply
-from sketchmark.episode.sample import Context
 from sketchmark.errors import BadInput, DataMissing
 from sketchmark.folder import RunFolder
 from sketchmark.models.players import Solver

@@ -15,10 +15,9 @@ import openai
 import pytest
 from click.testing import CliRunner
 
+from sketchmark import Context, Options, Reply
 from sketchmark.benchmarks.voila.results_file import pair
 from sketchmark.cli import root as cli
-from sketchmark.episode.model import Options, Reply
-from sketchmark.episode.sample import Context
 from sketchmark.serve import serving
 from sketchmark.serve.faults import Faults
 from sketchmark.worlds.voila.make import SetOrder, make

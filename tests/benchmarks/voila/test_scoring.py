@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from sketchmark import Sample
 from sketchmark.benchmarks.voila.rules import by_rule
 from sketchmark.episode import Episode, Grading, Scores
-from sketchmark.episode.sample import Sample
 from sketchmark.media import Picture
 from sketchmark.worlds.voila import bank
 from sketchmark.worlds.voila.scenes import Scene

@@ -7,10 +7,9 @@ import numpy as np
 import pytest
 from statsmodels.stats.inter_rater import cohens_kappa
 
+from sketchmark import Context, Options, Reply
 from sketchmark.benchmarks.voila.judge import Marks, StepVerdict, no_verdict
 from sketchmark.benchmarks.voila.totals import Marked, by_judge, by_rule, judge_agreement, summarise
-from sketchmark.episode.model import Options, Reply
-from sketchmark.episode.sample import Context
 from sketchmark.errors import CallFailed
 from sketchmark.models.cache import with_cache
 from tests.benchmarks.voila.making import Judge, items, questions, right_answers

@@ -5,9 +5,8 @@ from typing import Any
 
 import pytest
 
+from sketchmark import Context, Model, Options, Reply
 from sketchmark.benchmarks.voila.judge import Inquiry, StepVerdict, ask, forgive_any, no_verdict, read_verdict
-from sketchmark.episode.model import Model, Options, Reply
-from sketchmark.episode.sample import Context
 from sketchmark.errors import CallFailed
 from sketchmark.worlds.voila.scenes import Scene
 
