@@ -121,7 +121,7 @@ def test_the_public_interface_imports_nothing_until_it_is_used() -> None:
 
 def test_the_list_of_layers_names_every_module_and_package() -> None:
     modules = {path.stem for path in ROOT.glob("*.py")} - {"__init__"}
-    packages = {path.name for path in ROOT.iterdir() if path.is_dir() and path.name != "__pycache__"}
+    packages = {path.name for path in ROOT.iterdir() if any(path.rglob("*.py"))}
     assert modules | packages == set(LAYERS)
     assert all((ROOT / name / "__init__.py").is_file() for name in packages)
 
