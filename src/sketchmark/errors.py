@@ -14,8 +14,7 @@ _REQUIRED = re.compile(r"""^([\w.-]+)[^;]*;.*\bextra == ["']([\w-]+)["']""")
 
 
 def install_command(extra: str) -> str:
-    """Return the command that installs an extra. An editable checkout installs its extras from the same place,
-    because the index may not have this version."""
+    """Return the command that installs an extra: from the checkout if it is editable, because the index may lag."""
     checkout = _checkout()
     return f"pip install -e '{checkout}[{extra}]'" if checkout else f"pip install 'sketchmark[{extra}]'"
 
@@ -26,22 +25,11 @@ def is_installed(extra: str) -> bool:
 
     found = [_REQUIRED.match(line) for line in metadata.requires("sketchmark") or ()]
     packages = [one[1] for one in found if one and one[2] == extra]
-    return bool(packages) and all(map(_is_there, packages))
-
-
-def _is_there(package: str) -> bool:
-    from importlib import metadata
-
-    try:
-        metadata.version(package)
-    except metadata.PackageNotFoundError:
-        return False
-    return True
+    return bool(packages) and all(next(iter(metadata.distributions(name=package)), None) for package in packages)
 
 
 def _checkout() -> str:
-    """Return the folder of an editable install, as short as it can be typed from here; empty for any other
-    install."""
+    """Return the folder of an editable install, as short as it can be typed from here; else an empty text."""
     import json
     from importlib import metadata
     from urllib.parse import unquote, urlsplit
@@ -95,8 +83,8 @@ class TotalsFailed(BadInput):
 
 
 class MissingExtra(SketchmarkError):
-    """A feature whose optional dependency is missing. The hint is the install command. If the package is installed
-    and fails to load, the message has its error instead, because another install would not help."""
+    """A feature whose optional dependency is missing: the hint is the install command, or the error of a package
+    that is installed and fails to load."""
 
     def __init__(self, feature: str, extra: str) -> None:
         cause = sys.exception()
@@ -116,8 +104,7 @@ class RunConflict(SketchmarkError):
 
 
 class RunStopped(SketchmarkError):
-    """A run that ended early because further episodes would fail the same way. Finished episodes are kept and
-    scored."""
+    """A run that ended early because further episodes would fail the same way. Finished ones are kept and scored."""
 
 
 class CallFailed(SketchmarkError):
@@ -147,8 +134,7 @@ class CallFailed(SketchmarkError):
 
 
 class JudgeFailed(CallFailed):
-    """A judge that gave no verdict. The episode is not scored; the failure is counted, and the same command asks
-    again."""
+    """A judge that gave no verdict: counted, never scored, and asked again by the same command."""
 
     def __init__(self, message: str) -> None:
         super().__init__("judge_failed", message)

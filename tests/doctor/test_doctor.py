@@ -30,11 +30,7 @@ SIGNS = {
         "several pictures shape a drawing",
     },
     "ignores_history": {"the drawing follows the plan"},
-    "first_picture": {
-        "sees four pictures, in order",
-        "text between pictures",
-        "several pictures shape a drawing",
-    },
+    "first_picture": {"sees four pictures, in order", "text between pictures", "several pictures shape a drawing"},
     "drops_settings": {"keeps to max_new_tokens", "keeps to the size", "keeps to the seed"},
     "wrong_size": {"keeps to the size"},
 }

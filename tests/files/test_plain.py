@@ -123,9 +123,7 @@ def test_half_a_character_is_written_the_same_wherever_it_occurs(broken: str, tm
     assert (line.sample.id, line.sample.fields) == (sample.id, sample.fields)
 
 
-async def test_a_run_with_unusual_data_replies_and_scores_finishes_and_can_be_read(
-    tmp_path: Path,
-) -> None:
+async def test_a_run_with_unusual_data_replies_and_scores_finishes_and_can_be_read(tmp_path: Path) -> None:
     samples = [
         make_sample("s0", groups={"kind": "half \ud83d"}),
         make_sample("s1 \udcff", target={"answer": "caf\udce9", "box": np.array([1, 2])}),

@@ -33,8 +33,7 @@ def in_format(kind: str, exif: bytes = b"") -> Picture:
 
 
 @pytest.mark.parametrize(
-    "href",
-    ['href="picture:2"', "href='picture:2'", 'xlink:href="picture:2"', 'href = " picture:2 " opacity="1"'],
+    "href", ['href="picture:2"', "href='picture:2'", 'xlink:href="picture:2"', 'href = " picture:2 " opacity="1"']
 )
 def test_an_image_is_shown_unchanged_by_its_number(href: str) -> None:
     other = Picture.from_image(Image.new("RGB", (9, 9), "red"))

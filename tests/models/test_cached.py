@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Callable
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from sketchmark import Context, Options, Reply
+import sketchmark
+from sketchmark import Context, Model, Options, Reply
 from sketchmark.episode.model import Finish
 from sketchmark.episode.sample import of
 from sketchmark.errors import BadInput, CallFailed
+from sketchmark.models import load_model
 from sketchmark.models.cache import Cached, CallCache, call_key, default_cache, with_cache
+from tests.core.helpers import Recorder
 from tests.runs.making import Speaker, colour, cost
 
 
@@ -24,11 +29,8 @@ def _cached(folder: Path, model: Speaker) -> Cached:
 @pytest.mark.parametrize(
     ("act", "finish", "calls"),
     [
-        *(("say", finish, calls) for finish, calls in (("stop", 1), ("length", 1), ("empty", 2), ("refused", 2))),
-        *(
-            ("draw", finish, calls)
-            for finish, calls in (("stop", 1), ("no_picture", 2), ("empty", 2), ("refused", 2))
-        ),
+        *(("say", "stop", 1), ("say", "length", 1), ("say", "empty", 2), ("say", "refused", 2)),
+        *(("draw", "stop", 1), ("draw", "no_picture", 2), ("draw", "empty", 2), ("draw", "refused", 2)),
     ],
 )
 async def test_only_a_usable_reply_is_kept(tmp_path: Path, act: str, finish: Finish, calls: int) -> None:
@@ -181,3 +183,56 @@ def test_a_model_is_cached_only_where_there_is_a_folder(tmp_path: Path) -> None:
     model = Speaker()
     assert with_cache(model, None) is model
     assert isinstance(with_cache(model, tmp_path), Cached)
+
+
+class DiesAt(Model):
+    """The solver, until its n-th call."""
+
+    def __init__(self, calls: int) -> None:
+        super().__init__("dies")
+        self.inner, self.left, self.made = load_model("player/solver"), calls, 0
+
+    def _next(self) -> Model:
+        self.left -= 1
+        self.made += 1
+        if self.left < 0:
+            raise CallFailed("connection", "dead")
+        return self.inner
+
+    async def say(self, context: Context, options: Options) -> Reply:
+        return await self._next().say(context, options)
+
+    async def draw(self, context: Context, options: Options) -> Reply:
+        return await self._next().draw(context, options)
+
+
+def test_an_episode_interrupted_at_step_7_pays_only_for_what_is_left(tmp_path: Path) -> None:
+    settings = {"tasks": "maze", "mode": "visual_cot", "limit": 1, "task_args": {"min_steps": 9, "max_steps": 9}}
+    common = {**settings, "cache": tmp_path / "cache", "output_path": tmp_path / "run"}
+    first = DiesAt(14)
+    sketchmark.run(first, **common)  # type: ignore[arg-type]
+    second = DiesAt(1000)
+    folder = sketchmark.run(second, retry_failed=True, **common).folder  # type: ignore[arg-type]
+    assert folder.results().tasks["maze.visual_cot"].metrics["maze_img_exact"].mean == 1.0
+    assert second.made == 9 * 2 + 1 - 14
+
+
+def _fill(folder: str) -> None:
+    async def go() -> None:
+        model = Cached(Recorder(answer=lambda i, c: c.texts[0].upper()), CallCache(Path(folder)))
+        for number in range(200):
+            reply = await model.say(of(f"text {number}"), Options())
+            assert reply.text == f"TEXT {number}"
+
+    asyncio.run(go())
+
+
+def test_two_processes_share_a_cache(tmp_path: Path) -> None:
+    context = get_context("spawn")
+    workers = [context.Process(target=_fill, args=(str(tmp_path),)) for _ in range(2)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    assert [worker.exitcode for worker in workers] == [0, 0]
+    assert len(list((tmp_path / "calls").rglob("*.json"))) == 200

@@ -14,12 +14,10 @@ from typing import Protocol
 from sketchmark.errors import SketchmarkError
 
 TRIES = 3
-"""Attempts at a job whose worker died. The last attempt has a worker to itself, so that the job that kills workers is
-found and the others are not blamed."""
+"""Attempts at a job whose worker died. In the last one it has a worker to itself, so that no other job is blamed."""
 
 _HIRING_TRIES = 3
 """Consecutive workers that die before they are ready, after which the run stops."""
-
 
 _NEWS_PATIENCE = 2.0
 

@@ -24,8 +24,7 @@ _HEADER = struct.Struct("<QQ")
 _AT_ONCE = 1 << 20
 
 OPENING = 0
-"""Number of the frame that opens a worker, or ends it if the frame is empty. Jobs and outcomes are numbered from 1.
-An empty job asks for the worker's state."""
+"""Number of the frame that opens a worker, or ends it if empty. Jobs count from 1; an empty job asks for news."""
 
 
 def send(file: int, number: int, content: bytes) -> None:

@@ -69,8 +69,7 @@ def write_json(path: Path, value: Any) -> None:
 
 
 def from_home(path: str | os.PathLike[str]) -> Path:
-    """Expand a leading `~`; a folder of that name is `./~`. A shell does this for the command line, Python does
-    not."""
+    """Expand a leading `~`, as a shell does and Python does not; a folder of that name is `./~`."""
     return Path(os.path.expanduser(path))  # noqa: PTH111  (a Path's own fails where there is no such user)
 
 
@@ -126,8 +125,5 @@ def _checked(path: Path, wanted: Callable[[int], bool], called: str) -> Path:
         return path
     if not wanted(mode):
         found = next((name for is_kind, name in _KINDS if is_kind(mode)), "a device or a socket")
-        raise BadInput(
-            f"{path} is {found}, not {called} of this folder",
-            "it is not followed; remove it",
-        )
+        raise BadInput(f"{path} is {found}, not {called} of this folder", "it is not followed; remove it")
     return path

@@ -17,7 +17,6 @@ from typing import Any, BinaryIO
 
 from sketchmark.errors import BadInput, BadPicture, DataMissing
 from sketchmark.files import hub
-from sketchmark.files import hub as far
 from sketchmark.files.tables import LONGEST_CELL, as_picture, inside, ways, without_hub
 from sketchmark.media import Picture
 
@@ -28,8 +27,7 @@ _LONGEST_LITERAL = 100_000
 
 
 def folder_of(data: Path | None, names: Sequence[str]) -> Path | None:
-    """Return --data, or the folder in it with one of the dataset's names, so that one folder can hold all
-    datasets."""
+    """Return --data, or the folder in it with one of the dataset's names: one folder can hold all datasets."""
     if data is None:
         return None
     return next((data / name for name in names if (data / name).exists()), data)
@@ -69,12 +67,11 @@ def open_files(
     left = [] if limit is None else [name for name in wanted if name.endswith(".zip")]
     plain = [name for name in wanted if name not in left]
     root = hub.fetched(listing, plain) if plain else hub.home() / repo
-    return Files(root, [far.opened(listing, name) for name in left], repo)
+    return Files(root, [hub.opened(listing, name) for name in left], repo)
 
 
 class Files:
-    """The files of one dataset: plain ones in its folder, and those inside zip archives, which are in the same
-    folder or given as `archives`."""
+    """The files of one dataset: in its folder, and inside the zip archives of that folder or of `archives`."""
 
     def __init__(self, root: Path, archives: Sequence[Path | BinaryIO] = (), name: str = "") -> None:
         self.root, self._name = root, name or root.name
@@ -152,8 +149,7 @@ def shown(picture: Picture) -> Picture:
 
 
 def table_picture(value: Any, root: Path | None) -> Picture:
-    """Return the image of a table's cell: the hub's `{"bytes", "path"}`, bytes, or the name of a file next to the
-    table."""
+    """Return the image of a table's cell: the hub's `{"bytes", "path"}`, bytes, or a file next to the table."""
     folder = root.parent if root is not None and root.is_file() else root
     return shown(as_picture(value, "picture", folder))
 

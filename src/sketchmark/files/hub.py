@@ -62,8 +62,7 @@ class Listing:
 
 
 def _paths(data_files: Any, split: str) -> list[str]:
-    """Return the patterns of a split. A card names files as a list of `{split, path}`, as a mapping by split, or
-    without splits: then they are train."""
+    """Return a split's patterns from a card: a list of `{split, path}`, a mapping by split, or (train) neither."""
     if isinstance(data_files, dict):
         data_files = [{"split": key, "path": value} for key, value in data_files.items()]
     if isinstance(data_files, list) and data_files and isinstance(data_files[0], dict):
@@ -82,8 +81,7 @@ def home() -> Path:
 
 @lru_cache
 def listing(repo: str) -> Listing:
-    """Return what the repository holds. It is kept next to the hub's cache, so that the next run works without the
-    hub."""
+    """Return what the repository holds, kept next to the hub's cache: the next run works without the hub."""
     client = library()
     kept = home() / f"{repo.replace('/', '--')}.json"
 
@@ -221,8 +219,7 @@ def offline() -> bool:
 
 
 def _without_a_network() -> None:
-    """Set the clients to offline mode if the hub's name cannot be resolved. Otherwise they would retry for half a
-    minute and fill the screen."""
+    """Set the clients to offline mode if the hub has no address: they would retry for half a minute, loudly."""
     host = urlsplit(os.environ.get("HF_ENDPOINT") or "https://huggingface.co").hostname
     if "huggingface_hub" not in sys.modules and not getproxies():
         try:
@@ -232,8 +229,7 @@ def _without_a_network() -> None:
 
 
 def library() -> Any:
-    """Return the hub's client, which comes with the extra `data`. It shows progress only on a terminal, and leaves
-    error messages to us."""
+    """Return the client of the extra `data`. It shows progress only on a terminal, and leaves errors to us."""
     _without_a_network()
     client = import_module("huggingface_hub")
     for part_of_it in ("constants", "errors", "utils"):
@@ -315,6 +311,5 @@ def _runs(numbers: Iterator[int]) -> list[tuple[int, int]]:
 
 
 def opened(of: Listing, name: str) -> Path | BinaryIO:
-    """Return the file for random access: its path if the cache has it complete, otherwise a file that is fetched
-    in parts."""
+    """Return the file for random access: the whole one in the cache, otherwise one that is fetched in parts."""
     return cached(of, name) or io.BufferedReader(_Parts(of, name))

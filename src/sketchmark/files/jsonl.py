@@ -157,8 +157,7 @@ def encode(record: Any) -> bytes:
 
 
 def seal(line: bytes) -> bytes:
-    """Append a checksum of the line as its last key. The line stays JSON, and damage (half a write, a bad disk, a
-    slip in an editor) is noticed even if the result is valid JSON."""
+    """Append a checksum as the last key. The line stays JSON, and damage is noticed even if the result is JSON."""
     body = line.rstrip(b"\n")[:-1]
     return b'%s%s%08x"}\n' % (body, _CRC, zlib.crc32(body))
 
@@ -197,8 +196,7 @@ class LineReader(Generic[Record]):
 
 
 def whole_lines(path: Path) -> Iterator[tuple[str, bytes]]:
-    """Yield (`FILE, line 3`, its bytes). A last line without a newline was being written when the process died and
-    is skipped."""
+    """Yield (`FILE, line 3`, its bytes). A last line without a newline is skipped: its process died."""
     if not path.exists():
         return
     with path.open("rb") as file:

@@ -23,7 +23,6 @@ from sketchmark.errors import (
     install_command,
     is_installed,
 )
-from sketchmark.files import hub as far
 from sketchmark.files import hub as hubs
 from sketchmark.files import own_data
 from sketchmark.media import Picture, pixels
@@ -99,7 +98,8 @@ def as_picture(value: object, where: str, root: Path | None = None) -> Picture:
             return Picture.from_file(inside(root, str(value), where))
     except BadPicture as error:
         raise BadPicture(f"{where}: {error}") from error
-    raise BadInput(f"{where}: no picture, but {_kind(value)}", "bytes, an image dict or a PIL image")
+    found = "nothing" if value is None else f"a {type(value).__name__}"
+    raise BadInput(f"{where}: no picture, but {found}", "bytes, an image dict or a PIL image")
 
 
 def inside(root: Path, name: str, where: str) -> Path:
@@ -113,10 +113,6 @@ def inside(root: Path, name: str, where: str) -> Path:
     if not any(path.is_relative_to(one) for one in homes):
         raise BadInput(f"{where}: the path {name!r} leads out of {root}")
     return path
-
-
-def _kind(value: object) -> str:
-    return "nothing" if value is None else f"a {type(value).__name__}"
 
 
 def ways(hub: str, files: str | None = None) -> str:
@@ -136,8 +132,7 @@ def without_hub(hub: str, files: str | None = None) -> SketchmarkError:
 
 
 def bases(data: Path, hub: str, config: str | None) -> list[Path]:
-    """Return the folders that may hold a repository: the folder itself, `Owner/Name`, or `Name`, each with its
-    config."""
+    """Return the folders that may hold a repository: itself, `Owner/Name` or `Name`, each with its config."""
     bases = [data, data / hub, data / hub.rpartition("/")[2]]
     if config:
         bases = [base / config for base in bases] + bases
@@ -290,7 +285,7 @@ def _published(listing: hubs.Listing, config: str | None, split: str) -> list[st
 def _from_afar(listing: hubs.Listing, name: str) -> Iterator[Row]:
     """Yield the rows of one file and fetch only what is read; a table of text is fetched complete."""
     if name.endswith(".parquet"):
-        return _parquet(far.opened(listing, name))
+        return _parquet(hubs.opened(listing, name))
     return file_rows(hubs.fetched(listing, [name]) / name)
 
 
@@ -306,14 +301,12 @@ def arrow_rows(dataset: Any, *, embed: bool) -> Iterator[Row]:
 
 
 def is_hub_id(name: str) -> bool:
-    """Return whether a name is `Owner/Name`. A single word may be one of the library's own loaders, which do more
-    than load."""
+    """Return whether a name is `Owner/Name`. A single word may be a loader of the library, which runs code."""
     return re.fullmatch(r"\w[\w.-]*/\w[\w.-]*", name) is not None
 
 
 def check_in_repository(name: str) -> None:
-    """Refuse a name that is not a file in a hub repository. The library would also follow an address or a local
-    path."""
+    """Refuse a name that is not a file in a hub repository: the library would follow an address or a local path."""
     if "://" in name or name.startswith(("/", "~")) or ".." in name.split("/"):
         raise BadInput(f"{name!r} is not a file of a hub repository", "name it by its path in the repository")
 

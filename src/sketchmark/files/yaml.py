@@ -50,8 +50,7 @@ def checked(
     known: Iterable[str] = (),
     line_of: Callable[[KeyPath], int] | None = None,
 ) -> T:
-    """Return `config` as `kind`. `known` are keys of other kinds of file, for suggestions only. `line_of` gives
-    the line of an error, if all of it is in one file."""
+    """Return `config` as `kind`. `known`: keys of other files, to suggest. `line_of` finds the line of an error."""
     try:
         _check(config, kind, (), tuple(known))
         return msgspec.convert(config, kind)
@@ -126,8 +125,7 @@ def _check_struct(value: Mapping[Any, Any], kind: type[Struct], path: KeyPath, k
 
 
 def _nearest(key: str, known: list[str]) -> str:
-    """Return the most similar key. A missing or extra `s` is the likeliest slip: `modes` is `mode`, however near
-    `models` is."""
+    """Return the most similar key. A missing or extra `s` is the likeliest slip: `modes` is `mode`, not `models`."""
     number = [one for one in (key.removesuffix("s"), f"{key}s") if one in known]
     return next(iter(number or get_close_matches(key, known, n=1, cutoff=0.5)), "")
 
@@ -223,8 +221,7 @@ def load(path: Path, what: str = "task file") -> dict[Any, Any]:
 
 
 def load_with_repeats(path: Path, what: str = "task file") -> tuple[dict[Any, Any], str]:
-    """Read a file in which a key may appear twice in one mapping. The last one counts; return where it was
-    repeated, too."""
+    """Read a file whose mappings may repeat a key (the last counts), and return where it was repeated."""
     import yaml
 
     try:
@@ -254,8 +251,7 @@ def _text(path: Path, what: str) -> str:
 
 @dataclass
 class Glance:
-    """The top-level keys of a YAML file, each with its texts, whatever is wrong further down. `broken` if even
-    these could not be read to the end."""
+    """The top-level keys of a YAML file, each with its texts. `broken` if these could not be read to the end."""
 
     keys: dict[str, list[str]] = field(default_factory=dict)
     broken: bool = False

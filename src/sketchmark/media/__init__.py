@@ -161,8 +161,7 @@ class Picture:
         return kept if isinstance(kept, pixels.Runs) else pixels.Runs.of(images.fromarray(kept))
 
     def _pixels(self) -> pixels.Runs | NDArray[np.uint8]:
-        """Return the pixels. The newest images that Sketchmark wrote are kept decoded for drawing, reading and
-        scoring."""
+        """Return the pixels. Sketchmark's newest images are kept decoded for drawing, reading and scoring."""
         if not self._is_ours:
             return pixels.values(self._decoded())
         kept = pixels.DECODED.get(self.digest)
@@ -200,8 +199,7 @@ class Picture:
 
     @property
     def is_plain(self) -> bool:
-        """True if the header shows that every decoder shows it alike, as for most images. If not, `shown` decodes
-        it."""
+        """True if the header shows that every decoder shows it alike, as for most images; if not, `shown` decodes."""
         if self.format == "png" and _has_exif(self.data):
             return False
         with self._open() as image, self._decoding():

@@ -30,7 +30,7 @@ def rgb(image: Image.Image) -> Image.Image:
     from PIL import Image as images
 
     image = upright(image)
-    if _is_deep(image):
+    if image.mode in ("I", "F") or image.mode.startswith("I;16"):
         return _eight_bits(image).convert("RGB")
     if image.mode in _TRANSPARENT or "transparency" in image.info:
         rgba = image.convert("RGBA")
@@ -200,10 +200,6 @@ def upright(image: Image.Image) -> Image.Image:
     }
     turn = turns.get(_orientation(image))
     return image if turn is None else image.transpose(turn)
-
-
-def _is_deep(image: Image.Image) -> bool:
-    return image.mode in ("I", "F") or image.mode.startswith("I;16")
 
 
 def _eight_bits(image: Image.Image) -> Image.Image:

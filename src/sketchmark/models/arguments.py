@@ -125,7 +125,8 @@ def refuse_misspelt(settings: Mapping[str, Any]) -> None:
         if close and name not in KNOWN:
             raise BadInput(f"--gen_kwargs: no generation setting is named {name}", f"did you mean {close[0]}?")
         whole = name in _WHOLE
-        if (whole or name in _NUMBERS) and not _is_number(value, whole):
+        kinds = int if whole else (int, float)
+        if (whole or name in _NUMBERS) and (isinstance(value, bool) or not isinstance(value, kinds)):
             raise BadInput(f"--gen_kwargs: {name} is {value!r}, and no {'whole ' * whole}number")
         if name == "max_new_tokens" and value < 1:
             raise BadInput(f"--gen_kwargs: {name} is {value}", "it must be at least 1")
@@ -134,7 +135,3 @@ def refuse_misspelt(settings: Mapping[str, Any]) -> None:
 def unknown(settings: Mapping[str, Any]) -> list[str]:
     """Return the names that only the user's own models may know."""
     return [name for name in settings if name not in KNOWN]
-
-
-def _is_number(value: Any, whole: bool) -> bool:
-    return isinstance(value, int if whole else (int, float)) and not isinstance(value, bool)

@@ -250,8 +250,7 @@ class Caller:
 
 
 class Endpoint(Model):
-    """Base class of the adapters. A subclass only converts a context to its provider's request, and the reply
-    back."""
+    """Base class of the adapters. A subclass converts a context to its provider's request, and the reply back."""
 
     provider: ClassVar[str]
     key_variables: ClassVar[tuple[str, ...]] = ()

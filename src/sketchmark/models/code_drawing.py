@@ -113,7 +113,8 @@ class DrawsByCode(Wrapped):
 
     def identity(self) -> dict[str, Any]:
         inside = {key: value for key, value in self._model.identity().items() if key not in _FOR_PIXELS}
-        return {**inside, **self._how.written_down(), "svg_prompts": _digest()}
+        prompts = hashlib.sha256("\0".join(_prompts().values()).encode()).hexdigest()[:12]
+        return {**inside, **self._how.written_down(), "svg_prompts": prompts}
 
     async def close(self) -> None:
         renderers, self._renderers = self._renderers, None
@@ -139,7 +140,8 @@ class DrawsByCode(Wrapped):
                 code = svg_in(reply.text)
                 picture = await self._rendered(code, context.pictures)
             except BadPicture as error:
-                why = _cut(reply, self._how.tokens) + " ".join(str(error).split())
+                cut = f"the reply was cut at {self._how.tokens} tokens: " if reply.finish == "length" else ""
+                why = cut + " ".join(str(error).split())
                 said = reply.text[:_LONGEST_SAID]
                 failed.append({"said": said, "why": why})
                 if len(failed) > self._how.retries:
@@ -167,10 +169,6 @@ def _prompts() -> dict[str, str]:
     return found
 
 
-def _digest() -> str:
-    return hashlib.sha256("\0".join(_prompts().values()).encode()).hexdigest()[:12]
-
-
 def request_for(pictures: Sequence[Picture]) -> str:
     """Return the prompt for a drawing, with the images that it may use."""
     prompts = _prompts()
@@ -180,10 +178,6 @@ def request_for(pictures: Sequence[Picture]) -> str:
     ]
     page = prompts["page"].format(pictures=", ".join(named)) if named else prompts["empty_page"]
     return prompts["draw"].format(side=MOST_SIDE, page=page)
-
-
-def _cut(reply: Reply, tokens: int) -> str:
-    return f"the reply was cut at {tokens} tokens: " if reply.finish == "length" else ""
 
 
 def _added(one: Usage, other: Usage) -> Usage:

@@ -28,8 +28,7 @@ from sketchmark.models.diagnosis import (
 from sketchmark.secrets import redacted
 
 _LONGEST_ASKED_WAIT = 300.0
-"""Seconds. A longer Retry-After (a daily quota, for example) stops the run: waiting for hours is the user's
-decision."""
+"""Seconds. A longer Retry-After (a daily quota) stops the run: waiting for hours is the user's decision."""
 
 _LONGEST_MESSAGE = 600
 _LONGEST_TITLE = 80

@@ -42,8 +42,7 @@ Headers = Mapping[str, str]
 Authorise = Callable[[], Awaitable[Headers]]
 
 _KEPT_ALIVE = 4.0
-"""Seconds that an idle connection is kept. Many servers close theirs after 5, and a request could meet the
-closing."""
+"""Seconds that an idle connection is kept. Many servers close theirs after 5: a request could meet the closing."""
 
 _MOST_REDIRECTS = 5
 _REDIRECTS = (301, 302, 303, 307, 308)
@@ -79,12 +78,7 @@ class HttpClient:
         return await self._ask("POST", path, body, {}, call, "application/json", headers)
 
     async def get(
-        self,
-        path: str,
-        call: Call,
-        query: Mapping[str, str] | None = None,
-        *,
-        accept: str = "application/json",
+        self, path: str, call: Call, query: Mapping[str, str] | None = None, *, accept: str = "application/json"
     ) -> Answer:
         return await self._ask("GET", path, None, query or {}, call, accept)
 
@@ -120,8 +114,7 @@ class HttpClient:
         raise NoConnection(f"the server redirects more than {_MOST_REDIRECTS} times")
 
     def _opened(self) -> aiohttp.ClientSession:
-        """Return the pool of the running loop. Two runs with one model have two loops, and each has its
-        connections."""
+        """Return the pool of the running loop: two runs with one model have two loops."""
         loop = asyncio.get_running_loop()
         if self._session is None or self._loop is not loop:
             self._session, self._loop = _open_session(self._base.scheme == "https"), loop

@@ -25,8 +25,7 @@ from sketchmark.models.call import Endpoint, Pace
 from sketchmark.secrets import without_credentials
 
 _IN_A_ROW = 3
-"""Consecutive failures after which a server is set aside. One is enough if no call can work (a refused key, an
-unknown model)."""
+"""Consecutive failures after which a server is set aside. One is enough if no call can work (a refused key)."""
 
 FIRST_REST, LONGEST_REST = 5.0, 120.0
 """Seconds until one call tests whether a server is back, doubled each time it is not."""

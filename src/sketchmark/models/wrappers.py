@@ -201,10 +201,7 @@ class CountedModel(Wrapped):
         return await self._counted(self._model.draw, context, options)
 
     async def _counted(
-        self,
-        ask: Callable[[Context, Options], Coroutine[Any, Any, Reply]],
-        context: Context,
-        options: Options,
+        self, ask: Callable[[Context, Options], Coroutine[Any, Any, Reply]], context: Context, options: Options
     ) -> Reply:
         count = self._count
         count.under_way += 1

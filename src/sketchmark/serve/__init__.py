@@ -243,8 +243,7 @@ HOST = "127.0.0.1"
 
 
 class _Server(uvicorn.Server):
-    """uvicorn without its signal handling, which raises the signal again after the shutdown, so that a process that
-    was stopped in order looks killed."""
+    """uvicorn without its signal handling: it raises the signal again, so that a stopped process looks killed."""
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
@@ -314,11 +313,7 @@ async def serve(
 
 @contextmanager
 def serving(
-    model: Model,
-    *,
-    faults: Faults = NO_FAULTS,
-    key: str | None = None,
-    fates: Sequence[Fate] = ("complete",),
+    model: Model, *, faults: Faults = NO_FAULTS, key: str | None = None, fates: Sequence[Fate] = ("complete",)
 ) -> Iterator[str]:
     """Serve on a free port in a separate thread, and give the base URL. The model runs in that thread's loop."""
     with _listen(0) as listening:

@@ -144,12 +144,7 @@ def routes(model: Model) -> list[Route]:
 
 
 def _head(model: Model, kind: str) -> dict[str, Any]:
-    return {
-        "id": f"chatcmpl-{uuid.uuid4().hex}",
-        "object": kind,
-        "created": int(time.time()),
-        "model": model.name,
-    }
+    return {"id": f"chatcmpl-{uuid.uuid4().hex}", "object": kind, "created": int(time.time()), "model": model.name}
 
 
 def _message(reply: Reply, beside: bool) -> dict[str, Any]:

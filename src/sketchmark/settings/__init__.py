@@ -89,17 +89,14 @@ class Settings(Struct, frozen=True, kw_only=True, omit_defaults=True):
     tasks: Annotated[
         _Names,
         Setting(
-            "CPTJW",
-            "Tasks, groups, patterns ('mmmu*') or question files, with commas; `list` lists them.",
-            flag="-t",
+            "CPTJW", "Tasks, groups, patterns ('mmmu*') or question files, with commas; `list` lists them.", flag="-t"
         ),
     ] = ""
     mode: Annotated[_Words, Setting("CPFTMJW", "direct, visual_cot, text_cot; several with commas.")] = "direct"
     canvas: Annotated[
         _Words,
         Setting(
-            "CPFTMJW",
-            "Shown for its drawing: own, blank, other, oracle, corrupt, caption, source; several, or all.",
+            "CPFTMJW", "Shown for its drawing: own, blank, other, oracle, corrupt, caption, source; several, or all."
         ),
     ] = "own"
     draw: Annotated[
@@ -114,8 +111,7 @@ class Settings(Struct, frozen=True, kw_only=True, omit_defaults=True):
         _Text, Setting("CPFTJW", "Step count set by: truth (as published) or model.")
     ] = "truth"  # fmt: skip
     limit: Annotated[
-        _Limit | None,
-        Setting("CPFTJW", "Run and score only the first N samples per task, or a fraction (0.1)."),
+        _Limit | None, Setting("CPFTJW", "Run and score only the first N samples per task, or a fraction (0.1).")
     ] = None
     repeats: Annotated[_Count, Setting("CPFTJW", "Episodes of each sample.", hidden=True)] = 1
     shard: Annotated[
@@ -145,8 +141,7 @@ class Settings(Struct, frozen=True, kw_only=True, omit_defaults=True):
     time_limit: Annotated[_Above0 | None, Setting("CPFTMJW", "Seconds an episode may take.")] = None
     max_requests_per_minute: Annotated[_Count | None, Setting("CPM", "Keep below the provider's limit.")] = None
     on_draw_failure: Annotated[
-        _Text,
-        Setting("CPFTJW", "What to do when a drawing call returns no image.", choices=("fail", "continue")),
+        _Text, Setting("CPFTJW", "What to do when a drawing call returns no image.", choices=("fail", "continue"))
     ] = "fail"
     retry_failed: Annotated[_Flag, Setting("CP", "Also rerun model failures.")] = False
     fresh: Annotated[_Flag, Setting("CP", "Delete the contents of the run folder and start over.")] = False
@@ -383,8 +378,7 @@ _ALWAYS = ("model", "tasks", "mode")
 
 
 def command(settings: Settings, output_path: str) -> list[str] | None:
-    """Write `sketchmark run …` word by word. None if no command says the same: the model is an object in Python, or
-    an option cannot hold a value."""
+    """Write `sketchmark run …` word by word, None if no command says the same (a model made in Python, for one)."""
     if not settings.named:
         return None
     words = ["sketchmark", "run"]

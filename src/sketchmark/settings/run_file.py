@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, NoReturn
 
@@ -71,11 +72,7 @@ TaskEntry = _block("TaskEntry", "T", [("task", Names)])
 ModelEntry = _block("ModelEntry", "M", [("model", str), ("name", FolderName | None, None)])
 """A model with its own settings, which override those of its tasks and of the file. `name` is that of its folder."""
 
-RunFile = _block(
-    "RunFile",
-    "F",
-    [("models", _entries(ModelEntry)), ("tasks", str | _entries(TaskEntry))],
-)
+RunFile = _block("RunFile", "F", [("models", _entries(ModelEntry)), ("tasks", str | _entries(TaskEntry))])
 """Models, and the tasks that each of them runs."""
 
 
@@ -162,30 +159,21 @@ def read_suite(path: Path, output_path: Path | None = None, *, trust_code: bool 
         raise BadInput(f"{path} is not a run file", "a run file is YAML; tasks are named with --tasks")
     config = load(path, "run file")
     where = f"run file {path}"
-    lines = _Lines(path)
     if "models" not in config and {"source", "modes", "dataset_path", "scorers"} & config.keys():
         raise BadInput(f"{path} is a task file", f"run it with --include {path} --tasks {path.stem}")
     for key in keys_in({str(name): value for name, value in config.items()}):
         raise BadInput(
-            f"{where}{lines.told(_keys(key))}: {dotted(_keys(key))} is a key or looks like one",
+            f"{where}, line {line_of(path, _keys(key))}: {dotted(_keys(key))} is a key or looks like one",
             "keys stand in the environment, never in a run file: api_key_env: NAME names the variable",
         )
     for keys, block in _blocks(config):
-        _refuse_options(where, lines, keys, block)
-    found = checked(config, RunFile, where, line_of=lines)
-    file = _File(path, found, where, lines, trust_code)
-    return file.suite(output_path, over)
-
-
-class _Lines:
-    def __init__(self, path: Path) -> None:
-        self._path = path
-
-    def __call__(self, keys: Keys) -> int:
-        return line_of(self._path, keys)
-
-    def told(self, keys: Keys) -> str:
-        return f", line {self(keys)}"
+        for name in [key for key in block if key in OF_THE_COMMAND]:
+            raise BadInput(
+                f"{where}, line {line_of(path, (*keys, name))}: {dotted((*keys, name))} is not for a run file to say",
+                f"give it on the command line: --{name.replace('_', '-')}",
+            )
+    found = checked(config, RunFile, where, line_of=partial(line_of, path))
+    return _File(path, found, where, trust_code).suite(output_path, over)
 
 
 def _keys(dotted: str) -> Keys:
@@ -202,22 +190,12 @@ def _blocks(config: Mapping[Any, Any]) -> Iterator[tuple[Keys, Mapping[Any, Any]
                 yield (key, place), one
 
 
-def _refuse_options(where: str, lines: _Lines, keys: Keys, block: Mapping[Any, Any]) -> None:
-    for name in block:
-        if name in OF_THE_COMMAND:
-            raise BadInput(
-                f"{where}{lines.told((*keys, name))}: {dotted((*keys, name))} is not for a run file to say",
-                f"give it on the command line: --{str(name).replace('_', '-')}",
-            )
-
-
 class _File:
     """A run file of the right shape, to be made into a `Suite`."""
 
-    def __init__(self, path: Path, file: Any, where: str, lines: _Lines, trust_code: bool) -> None:
-        self._folder, self._file, self._where, self._lines = path.parent, file, where, lines
-        self._path = path
-        self._trust = trust_code
+    def __init__(self, path: Path, file: Any, where: str, trust_code: bool) -> None:
+        self._path, self._folder, self._file = path, path.parent, file
+        self._where, self._trust = where, trust_code
 
     def suite(self, output_path: Path | None, over: Mapping[str, Any]) -> Suite:
         whole = {**self._settings(self._file, ()), "trust_code": self._trust}
@@ -298,7 +276,7 @@ class _File:
         return path
 
     def _refuse(self, keys: Keys, why: str, hint: str) -> NoReturn:
-        raise BadInput(f"{self._where}{self._lines.told(keys)}: {dotted(keys)} {why}", hint)
+        raise BadInput(f"{self._where}, line {line_of(self._path, keys)}: {dotted(keys)} {why}", hint)
 
 
 def _laid_over(under: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:

@@ -18,19 +18,11 @@ from typing import Any, TypeVar
 import msgspec
 
 from sketchmark.errors import BadInput, CallFailed, RunConflict
+from sketchmark.files import write_atomic
 from sketchmark.models.arguments import Arguments, Value
 from sketchmark.models.call import Attempt, Call, Caller, Pace
 from sketchmark.models.failures import BadReply
-from sketchmark.models.providers.batch_files import (
-    ENDPOINT,
-    BatchRequest,
-    JobFiles,
-    Result,
-    State,
-    digest,
-    encode,
-    write_bytes,
-)
+from sketchmark.models.providers.batch_files import ENDPOINT, BatchRequest, JobFiles, Result, State, digest, encode
 from sketchmark.models.providers.openai_wire import OPENAI, OpenAIWire, is_openai, to_openai
 from sketchmark.secrets import find_key, redact, require_key, without_credentials
 
@@ -198,7 +190,7 @@ async def _send(
     may_exist = state.file_id is not None
     if state.file_id is None:
         data = encode(requests)
-        write_bytes(files.sent, data)
+        write_atomic(files.sent, data)
 
         async def upload(call: Call) -> Uploaded:
             return read(await wire.upload(files.sent.name, data, "batch", call), Uploaded, "file")
@@ -264,9 +256,9 @@ async def _collect(connection: Connection, job: Job, files: JobFiles) -> None:
     if job.output_file_id:
         files.add_output(await _content(connection, job.output_file_id))
     elif job.status == "completed" and not files.output.exists():
-        write_bytes(files.output, b"")
+        write_atomic(files.output, b"")
     if job.error_file_id:
-        write_bytes(files.errors, await _content(connection, job.error_file_id))
+        write_atomic(files.errors, await _content(connection, job.error_file_id))
 
 
 async def _content(connection: Connection, file_id: str) -> bytes:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final
 
 from sketchmark.errors import BadInput
-from sketchmark.files import write_json
+from sketchmark.files import write_atomic, write_json
 from sketchmark.models import failures
 from sketchmark.models.failures import BadReply, FailedTry
 from sketchmark.models.providers.openai_wire import read_chat
@@ -157,13 +156,13 @@ class JobFiles:
         known = self.answered()
         new = [line for custom_id, _, line in rows(data) if custom_id not in known]
         kept = [line for _, _, line in rows(_bytes(self.output))]
-        write_bytes(self.output, b"".join(line + b"\n" for line in [*kept, *new]))
+        write_atomic(self.output, b"".join(line + b"\n" for line in [*kept, *new]))
 
     def keep(self, names: Set[str]) -> None:
         """Keep only the rows of these names. The others are requested again, and would be duplicates."""
         if self.output.exists():
             kept = [line for custom_id, _, line in rows(_bytes(self.output)) if custom_id in names]
-            write_bytes(self.output, b"".join(line + b"\n" for line in kept))
+            write_atomic(self.output, b"".join(line + b"\n" for line in kept))
 
     def lasting_failure(self) -> FailedTry | None:
         """Return a failure that all other requests would meet too (an empty account). They must be sent again."""
@@ -179,14 +178,6 @@ class JobFiles:
             answers[custom_id] = Result(problem="answered twice") if custom_id in answers else _read_result(row)
         found |= answers
         return {custom_id: found.get(custom_id, Result(problem="missing from the results")) for custom_id in wanted}
-
-
-def write_bytes(path: Path, data: bytes) -> None:
-    """Write a file atomically."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
-    temporary.write_bytes(data)
-    temporary.replace(path)
 
 
 def _bytes(path: Path) -> bytes:

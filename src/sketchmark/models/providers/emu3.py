@@ -100,8 +100,7 @@ def _first_frame(pixels: Any) -> Any:
 
 
 class _LineByLine:
-    """Restriction to valid next tokens. The brush joins the two halves of the rows, with and without the prompt, and
-    both continue with its choice."""
+    """Restriction to valid next tokens. Both halves of the rows (with and without prompt) get one choice."""
 
     def __init__(self, brush: Brush, weights: Weights, start: int, height: int, width: int) -> None:
         import torch

@@ -221,8 +221,7 @@ class OpenAI(ChatEndpoint):
         return is_openai(self.base_url)
 
     def _default_draw_with(self) -> str:
-        """Return the usual way to draw. Image models have separate endpoints; OpenAI's other models call them as a
-        tool."""
+        """Return the usual way to draw. Image models have separate endpoints; OpenAI's others call a tool."""
         if self._speaker is None:
             return "edit"
         if self._on_openai:

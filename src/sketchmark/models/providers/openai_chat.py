@@ -35,8 +35,7 @@ _CHAT_SETTINGS = ("top_p", "frequency_penalty", "presence_penalty", "stop", "rea
 
 
 class ChatEndpoint(Endpoint, ABC):
-    """Generates text by chat completions. A subclass reads its arguments in `_read_arguments` and decides how to
-    draw."""
+    """Generates text by chat completions. A subclass reads its own arguments and decides how to draw."""
 
     key_variables: ClassVar[tuple[str, ...]] = ("OPENAI_API_KEY",)
 
@@ -182,8 +181,7 @@ class ChatEndpoint(Endpoint, ABC):
 
 
 def known_settings(extra: Mapping[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
-    """Return the settings that this API has. Others are meant for other models, and a server may answer 400 to
-    them."""
+    """Return the settings that this API has. Others are for other models, and a server may answer 400 to them."""
     return {name: extra[name] for name in names if name in extra}
 
 
