@@ -123,15 +123,9 @@ def counted(whole: list[int]) -> float:
 
 
 TENTHS = [
-    [1, 2, 3],
-    [1, 2, -3],
-    [3, 6, -1, 2],
-    [1, 1, 1, 2, -3, 7],
-    [7, -7, 1],
-    [1, -2, 3, -4, 5, 6, 8],
-    [-9, -1, -1, -3, 2],
-    [4],
-]
+    [1, 2, 3], [1, 2, -3], [3, 6, -1, 2], [1, 1, 1, 2, -3, 7], [7, -7, 1], [1, -2, 3, -4, 5, 6, 8],
+    [-9, -1, -1, -3, 2], [4],
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("whole", TENTHS)
@@ -349,14 +343,11 @@ def test_newcombes_own_example() -> None:
 @pytest.mark.parametrize(
     ("ours", "theirs", "n", "verdict"),
     [
-        ([1, 0] * 500, 0.5, 1000, "compatible"),
-        ([1, 0] * 500, 0.5, 50, "too few to tell"),
-        ([1, 0] * 20, 0.5, 1000, "too few to tell"),
-        ([1, 0] * 500, 0.4, 1000, "differs"),
-        ([1] * 9 + [0], 0.8, 149, "too few to tell"),
-        ([0] * 149, 0.0, 149, "compatible"),
+        ([1, 0] * 500, 0.5, 1000, "compatible"), ([1, 0] * 500, 0.5, 50, "too few to tell"),
+        ([1, 0] * 20, 0.5, 1000, "too few to tell"), ([1, 0] * 500, 0.4, 1000, "differs"),
+        ([1] * 9 + [0], 0.8, 149, "too few to tell"), ([0] * 149, 0.0, 149, "compatible"),
     ],
-)
+)  # fmt: skip
 def test_the_verdict_weighs_both_uncertainties(ours: list[int], theirs: float, n: int, verdict: str) -> None:
     found = apart(interval(ours), share_of(theirs, n))
     assert found is not None and found.verdict == verdict

@@ -175,23 +175,14 @@ def test_the_effective_size_of_independent_right_and_wrong_answers_is_their_numb
 @pytest.mark.parametrize(
     ("values", "labels", "method"),
     [
-        ([], None, "none"),
-        ([0, 1], None, "wilson"),
-        ([1], None, "wilson"),
-        ([1, 0.5], None, "wilson-effective"),
-        ([0, 1, 1], list("aab"), "wilson-clustered"),
-        ([0.5, 1, 1], list("aab"), "wilson-clustered"),
-        ([0, 1, 1], list("abc"), "wilson"),
-        ([-0.01, 1], None, "t"),
-        ([0, 1.01], None, "t"),
-        ([0, 100], None, "wilson"),
-        ([100, 100, 0], list("aab"), "wilson-clustered"),
-        ([0, 100, 50], None, "t"),
-        ([0, 50], None, "t"),
-        ([2], None, "none"),
-        ([2, 2, 2], list("aaa"), "none"),
+        ([], None, "none"), ([0, 1], None, "wilson"), ([1], None, "wilson"),
+        ([1, 0.5], None, "wilson-effective"), ([0, 1, 1], list("aab"), "wilson-clustered"),
+        ([0.5, 1, 1], list("aab"), "wilson-clustered"), ([0, 1, 1], list("abc"), "wilson"),
+        ([-0.01, 1], None, "t"), ([0, 1.01], None, "t"), ([0, 100], None, "wilson"),
+        ([100, 100, 0], list("aab"), "wilson-clustered"), ([0, 100, 50], None, "t"), ([0, 50], None, "t"),
+        ([2], None, "none"), ([2, 2, 2], list("aaa"), "none"),
     ],
-)
+)  # fmt: skip
 def test_the_method_follows_from_the_range_and_the_clusters(
     values: list[float], labels: list[str] | None, method: str
 ) -> None:
@@ -285,11 +276,8 @@ def test_the_variance_and_its_degrees_of_freedom_are_bell_and_mccaffreys_for_clu
 def test_values_are_added_up_by_label_and_those_without_one_stand_alone() -> None:
     groups = Clusters.of(np.array([1.0, 2.0, 4.0, 8.0, 16.0]), ["a", None, "b", None, "a"])
     assert sorted(zip(groups.totals.tolist(), groups.sizes.tolist(), strict=True)) == [
-        (2, 1),
-        (4, 1),
-        (8, 1),
-        (17, 2),
-    ]
+        (2, 1), (4, 1), (8, 1), (17, 2),
+    ]  # fmt: skip
     assert groups.shared
     assert not Clusters.of(np.ones(3), None).shared and not Clusters.of(np.ones(2), [1, 2]).shared
 

@@ -156,14 +156,10 @@ def test_differences_beyond_one_are_refused() -> None:
 @pytest.mark.parametrize(
     ("low", "high", "settled"),
     [
-        (0.01, 0.3, "gain"),
-        (-0.3, -0.01, "loss"),
-        (-0.04, 0.03, "no difference"),
-        (0.01, 0.03, "gain"),
-        (-0.06, 0.03, None),
-        (-0.03, 0.3, None),
+        (0.01, 0.3, "gain"), (-0.3, -0.01, "loss"), (-0.04, 0.03, "no difference"), (0.01, 0.03, "gain"),
+        (-0.06, 0.03, None), (-0.03, 0.3, None),
     ],
-)
+)  # fmt: skip
 def test_it_is_settled_beside_zero_or_close_to_it(low: float, high: float, settled: str | None) -> None:
     assert Sequence(0, low, high, 9).settled(0.05) == settled
 

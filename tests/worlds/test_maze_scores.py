@@ -42,19 +42,13 @@ def _picture_scores(scores: Scores) -> dict[str, float | None]:
 @pytest.mark.parametrize(
     ("moves", "solved"),
     [
-        (WAY, 1.0),
-        (["right", "down", "right", "right", "down"], 1.0),
-        (["down", "down", "up", "right", "right", "right", "down"], 1.0),
-        ([*WAY, "up", "down"], 1.0),
-        ([*WAY, "up"], 0.0),
-        (WAY[:-1], 0.0),
-        (["up", *WAY], 0.0),
-        (["right", "right", "down", "right", "right", "down"], 0.0),
-        ([*WAY, "right"], 0.0),
-        ([*WAY, "stop"], 0.0),
-        ([], 0.0),
+        (WAY, 1.0), (["right", "down", "right", "right", "down"], 1.0),
+        (["down", "down", "up", "right", "right", "right", "down"], 1.0), ([*WAY, "up", "down"], 1.0),
+        ([*WAY, "up"], 0.0), (WAY[:-1], 0.0), (["up", *WAY], 0.0),
+        (["right", "right", "down", "right", "right", "down"], 0.0), ([*WAY, "right"], 0.0),
+        ([*WAY, "stop"], 0.0), ([], 0.0),
     ],
-)
+)  # fmt: skip
 def test_solved_means_legal_moves_only_that_end_on_the_goal(moves: list[str], solved: float) -> None:
     assert _text(*moves)["maze_solved"] == solved
 
@@ -62,15 +56,11 @@ def test_solved_means_legal_moves_only_that_end_on_the_goal(moves: list[str], so
 @pytest.mark.parametrize(
     ("moves", "exact", "share"),
     [
-        (WAY, 1.0, 1.0),
-        (WAY[:3], 0.0, 3 / 5),
-        ([*WAY, "down"], 0.0, 1.0),
+        (WAY, 1.0, 1.0), (WAY[:3], 0.0, 3 / 5), ([*WAY, "down"], 0.0, 1.0),
         (["down", "right", "left", "right", "down"], 0.0, 4 / 5),
-        (["right", "down", "right", "right", "down"], 0.0, 3 / 5),
-        (WAY[1:], 0.0, 2 / 5),
-        ([], 0.0, 0.0),
+        (["right", "down", "right", "right", "down"], 0.0, 3 / 5), (WAY[1:], 0.0, 2 / 5), ([], 0.0, 0.0),
     ],
-)
+)  # fmt: skip
 def test_text_scores_compare_position_by_position_with_the_truth(
     moves: list[str], exact: float, share: float
 ) -> None:
@@ -128,13 +118,9 @@ def test_the_true_frames_are_right_in_every_picture_score() -> None:
 def test_too_few_drawings_spoil_the_share_and_not_what_they_show_themselves() -> None:
     scores = _drawn(*FRAMES[:2])
     assert _picture_scores(scores) == {
-        "solved": 1.0,
-        "img_exact": 0.0,
-        "img_frame_acc": pytest.approx(2 / 5),
-        "img_legal": 1.0,
-        "parse_frame_success": 1.0,
-        "parse_all_ok": 1.0,
-    }
+        "solved": 1.0, "img_exact": 0.0, "img_frame_acc": pytest.approx(2 / 5), "img_legal": 1.0,
+        "parse_frame_success": 1.0, "parse_all_ok": 1.0,
+    }  # fmt: skip
     assert scores.notes["frames_right"] == [True, True]
 
 
@@ -148,13 +134,9 @@ def test_surplus_drawings_are_flagged_and_spoil_only_the_exact_score() -> None:
 def test_a_frame_that_cannot_be_read_breaks_legality_before_and_after_it() -> None:
     scores = _drawn(FRAMES[0], BLANK, *FRAMES[2:])
     assert _picture_scores(scores) == {
-        "solved": 1.0,
-        "img_exact": 0.0,
-        "img_frame_acc": pytest.approx(4 / 5),
-        "img_legal": pytest.approx(3 / 5),
-        "parse_frame_success": pytest.approx(4 / 5),
-        "parse_all_ok": 0.0,
-    }
+        "solved": 1.0, "img_exact": 0.0, "img_frame_acc": pytest.approx(4 / 5),
+        "img_legal": pytest.approx(3 / 5), "parse_frame_success": pytest.approx(4 / 5), "parse_all_ok": 0.0,
+    }  # fmt: skip
     assert scores.notes["frames_right"] == [True, False, True, True, True]
 
 
@@ -216,15 +198,10 @@ def test_without_ground_truth_there_is_no_score_where_one_would_need_it() -> Non
     sample = maze_sample(painted(*BOARD), None, 3, 4)
     scores = maze_scoring.score(sample, episode(moves_answer(*WAY), drawings=FRAMES), Grading())
     assert scores.values == {
-        "maze_text_exact": None,
-        "maze_text_frame_acc": None,
-        "maze_solved": 1.0,
-        "maze_img_exact": None,
-        "maze_img_frame_acc": None,
-        "maze_img_legal": 1.0,
-        "maze_parse_frame_success": 1.0,
+        "maze_text_exact": None, "maze_text_frame_acc": None, "maze_solved": 1.0, "maze_img_exact": None,
+        "maze_img_frame_acc": None, "maze_img_legal": 1.0, "maze_parse_frame_success": 1.0,
         "maze_parse_all_ok": 1.0,
-    }
+    }  # fmt: skip
     assert scores.notes["no_truth"] is True
     assert "no_truth" not in _drawn(*FRAMES).notes
 

@@ -40,19 +40,12 @@ def _picture_scores(scores: Scores) -> dict[str, float | None]:
 @pytest.mark.parametrize(
     ("moves", "solved"),
     [
-        (WAY, 1.0),
-        (["up", "down", *WAY], 1.0),
-        (["down", "left", "right", "right"], 1.0),
-        ([*WAY, "left", "right"], 1.0),
-        ([*WAY, "left"], 0.0),
-        (["down"], 0.0),
-        (["down", "down", "right"], 0.0),
-        ([*WAY, "down"], 0.0),
-        (["jump", *WAY], 0.0),
-        (["right", "down"], 0.0),
-        ([], 0.0),
+        (WAY, 1.0), (["up", "down", *WAY], 1.0), (["down", "left", "right", "right"], 1.0),
+        ([*WAY, "left", "right"], 1.0), ([*WAY, "left"], 0.0), (["down"], 0.0),
+        (["down", "down", "right"], 0.0), ([*WAY, "down"], 0.0), (["jump", *WAY], 0.0),
+        (["right", "down"], 0.0), ([], 0.0),
     ],
-)
+)  # fmt: skip
 def test_solved_means_possible_moves_only_that_end_in_the_goal(moves: list[str], solved: float) -> None:
     assert _said(*moves).values["sliding_solved"] == solved
 
@@ -72,15 +65,10 @@ def test_a_true_move_that_is_not_possible_changes_nothing() -> None:
 @pytest.mark.parametrize(
     ("moves", "exact", "share"),
     [
-        (WAY, 1.0, 1.0),
-        (["down"], 0.0, 0.5),
-        (["down", "left"], 0.0, 0.5),
-        (["up", "right"], 0.0, 0.5),
-        ([*WAY, "up", "up"], 0.0, 1.0),
-        (["right", "down"], 0.0, 0.0),
-        ([], 0.0, 0.0),
+        (WAY, 1.0, 1.0), (["down"], 0.0, 0.5), (["down", "left"], 0.0, 0.5), (["up", "right"], 0.0, 0.5),
+        ([*WAY, "up", "up"], 0.0, 1.0), (["right", "down"], 0.0, 0.0), ([], 0.0, 0.0),
     ],
-)
+)  # fmt: skip
 def test_text_scores_compare_position_by_position_with_the_truth(
     moves: list[str], exact: float, share: float
 ) -> None:
@@ -154,15 +142,10 @@ def test_without_ground_truth_there_is_no_score_where_one_would_need_it() -> Non
     sample = sliding_sample(FIRST, None, with_frames=False)
     scores = sliding_scoring.score(sample, episode(moves_answer(*WAY), drawings=FRAMES), Grading())
     assert scores.values == {
-        "sliding_text_exact": None,
-        "sliding_text_frame_acc": None,
-        "sliding_solved": None,
-        "sliding_img_exact": None,
-        "sliding_img_frame_acc": None,
-        "sliding_img_legal": 1.0,
-        "sliding_parse_frame_success": 1.0,
-        "sliding_parse_all_ok": 1.0,
-    }
+        "sliding_text_exact": None, "sliding_text_frame_acc": None, "sliding_solved": None,
+        "sliding_img_exact": None, "sliding_img_frame_acc": None, "sliding_img_legal": 1.0,
+        "sliding_parse_frame_success": 1.0, "sliding_parse_all_ok": 1.0,
+    }  # fmt: skip
     assert scores.notes["no_truth"] is True
 
 

@@ -43,15 +43,11 @@ def test_the_last_list_of_moves_is_the_answer(
 @pytest.mark.parametrize(
     ("reply", "text"),
     [
-        ('{"text": "up"}', "up"),
-        ('{"text": null}', ""),
-        ('{"text": 5}', "5"),
-        ('{"answer": "up"}', '{"answer": "up"}'),
-        ('{"text": "up"', '{"text": "up"'),
-        ('so {"text": "up"}', 'so {"text": "up"}'),
-        (" plain ", " plain "),
+        ('{"text": "up"}', "up"), ('{"text": null}', ""), ('{"text": 5}', "5"),
+        ('{"answer": "up"}', '{"answer": "up"}'), ('{"text": "up"', '{"text": "up"'),
+        ('so {"text": "up"}', 'so {"text": "up"}'), (" plain ", " plain "),
     ],
-)
+)  # fmt: skip
 def test_only_a_whole_object_with_a_text_is_unwrapped(reply: str, text: str) -> None:
     assert moves.unwrap(reply) == text
 

@@ -62,11 +62,7 @@ def _is_valid(row: Score, grading: Grading) -> bool:
 
 
 async def rescore(
-    folder: RunFolder,
-    tasks: Mapping[str, Task],
-    scorings: list[str],
-    grading: Grading,
-    watcher: Watcher = NOBODY,
+    folder: RunFolder, tasks: Mapping[str, Task], scorings: list[str], grading: Grading, watcher: Watcher = NOBODY
 ) -> None:
     """Score all episodes again. The first scoring gives the run's scores; the others, and always `ra-al`, are kept
     next to it. The old scores are replaced once all new ones are complete."""

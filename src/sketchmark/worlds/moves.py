@@ -22,7 +22,7 @@ import ast
 import json
 import re
 from collections.abc import Callable, Iterator, Sequence
-from itertools import zip_longest
+from itertools import pairwise, zip_longest
 from typing import Any, TypeVar
 
 from sketchmark.answers.mentions import FIRST_WORDS, Token, Words
@@ -39,26 +39,33 @@ Grid = list[list[str]] | list[list[int | str]]
 State = TypeVar("State")
 
 
-def compare(drawn: Sequence[Grid], expected: Sequence[Grid]) -> tuple[float, float, list[bool]]:
-    """(`img_exact`, `img_frame_acc`, which drawn frames are right). Frames are paired by their index; the share is
-    of the frames expected, and surplus drawings spoil only `img_exact`."""
+def frame_scores(
+    world: str, drawn: Sequence[Grid], expected: Sequence[Grid], legal: float, parsed: Sequence[bool]
+) -> tuple[dict[str, float | None], list[bool]]:
+    """Return the scores of drawings, and which drawn frames are right.
+
+    Frames are paired by their index. `img_frame_acc` is the share of the frames expected; surplus drawings spoil only
+    `img_exact`.
+    """
     right = [d == e for d, e in zip(drawn, expected, strict=False)]
-    share = sum(right) / len(expected) if expected else 0.0
-    exact = len(drawn) == len(expected) and all(right) and bool(expected)
-    return float(exact), share, right + [False] * (len(drawn) - len(right))
+    values: dict[str, float | None] = {
+        f"{world}_img_exact": float(len(drawn) == len(expected) and all(right) and bool(expected)),
+        f"{world}_img_frame_acc": sum(right) / len(expected) if expected else 0.0,
+        f"{world}_img_legal": legal,
+        f"{world}_parse_frame_success": sum(parsed) / len(parsed) if parsed else 0.0,
+        f"{world}_parse_all_ok": float(bool(parsed) and all(parsed)),
+    }
+    return values, right + [False] * (len(drawn) - len(right))
 
 
 def share_legal(first: State | None, drawn: Sequence[State | None], follows: Callable[[State, State], bool]) -> float:
     """The share of drawn frames that follow from the frame before by one legal move. A frame that cannot be read
     follows from nothing, and nothing follows from it. No frames: 0."""
-    if not drawn:
-        return 0.0
-    legal = 0
-    before = first
-    for state in drawn:
-        legal += before is not None and state is not None and follows(before, state)
-        before = state
-    return legal / len(drawn)
+    legal = [
+        before is not None and after is not None and follows(before, after)
+        for before, after in pairwise([first, *drawn])
+    ]
+    return sum(legal) / len(legal) if legal else 0.0
 
 
 Ends = tuple[re.Pattern[str], re.Pattern[str]]
@@ -331,10 +338,6 @@ def _agreement(said: Sequence[State], drawn: Sequence[State | None]) -> float | 
     """Frames are paired by their place; one that is drawn and not said, or said and not drawn, does not agree."""
     if not any(state is not None for state in drawn):
         return None
-    missing = object()
-    pairs = [
-        (one, other)
-        for one, other in zip_longest(said, drawn, fillvalue=missing)
-        if other is not None  # it cannot be read
-    ]
-    return sum(one == other for one, other in pairs) / len(pairs)
+    pairs = zip_longest(said, drawn, fillvalue=object())
+    agree = [one == other for one, other in pairs if other is not None]  # None: it cannot be read
+    return sum(agree) / len(agree)

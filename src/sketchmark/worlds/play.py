@@ -69,16 +69,8 @@ class Shown:
     @property
     def plans(self) -> list[str]:
         """The moves of this episode's plans, in order: the player's own words."""
-        moves = []
-        for part in self.later:
-            if (
-                part.by == "model"
-                and part.text
-                and (found := _MOVE.search(part.text))
-                and "move" in part.text.lower()
-            ):
-                moves.append(found[1].lower())
-        return moves
+        own = [part.text for part in self.later if part.by == "model" and part.text and "move" in part.text.lower()]
+        return [found[1].lower() for text in own if (found := _MOVE.search(text))]
 
 
 def puzzle_in(context: Context) -> Shown | None:
@@ -147,10 +139,7 @@ class StepByStep(ABC, Play, Generic[State]):
         if state is None or not moves:
             return []
         *right, last = moves
-        frames = []
-        for move in right:
-            state = self.after(state, move)
-            frames.append(self.render(state))
+        frames = [self.render(state := self.after(state, move)) for move in right]
         wrong = self.astray(state, last, right[-1] if right else "", Random(sample.id))
         return [] if wrong is None else [*frames, self.render(wrong)]
 

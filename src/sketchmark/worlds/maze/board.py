@@ -22,23 +22,9 @@ from sketchmark.worlds.boards import MOVES, Position
 from sketchmark.worlds.maze.generator import Maze, distances_from, generate
 
 __all__ = [
-    "MOVES",
-    "Maze",
-    "MazeReading",
-    "edges",
-    "expected_grid",
-    "frames",
-    "generate",
-    "legal",
-    "published_grids",
-    "read",
-    "render",
-    "replay",
-    "shortest_paths",
-    "solve",
-    "step",
-    "to_maze",
-]
+    "MOVES", "Maze", "MazeReading", "edges", "expected_grid", "frames", "generate", "legal", "published_grids",
+    "read", "render", "replay", "shortest_paths", "solve", "step", "to_maze",
+]  # fmt: skip
 
 FLOOR, WALL, START, GOAL = "#f4efe6", "#1f2937", "#2563eb", "#22c55e"
 PATH, PAGE = "#ef4444", "#ffffff"  # docs/benchmarks/uni-mmmu.md, "Colours"
@@ -69,11 +55,8 @@ def legal(maze: Maze, at: Position, move: str) -> bool:
 
 def replay(maze: Maze, moves: Iterable[str]) -> list[Position]:
     """The agent's position after each move, the start not included."""
-    at, places = maze.start, []
-    for move in moves:
-        at = step(maze, at, move)
-        places.append(at)
-    return places
+    at = maze.start
+    return [at := step(maze, at, move) for move in moves]
 
 
 def solve(maze: Maze) -> list[str] | None:

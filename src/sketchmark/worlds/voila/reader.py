@@ -188,16 +188,10 @@ def _heads(families: NDArray[np.uint8]) -> Heads | None:
 
 
 _ACTION_BY_GROUND = {
-    "pitch": "playing soccer",
-    "road": "driving a car",
-    "ice": "ice-skating",
-    "path": "walking",
-    "water": "swimming",
-    "meadow": "jumping",
-    "soil": "digging a hole",
-    "paving": "carrying something",
+    "pitch": "playing soccer", "road": "driving a car", "ice": "ice-skating", "path": "walking",
+    "water": "swimming", "meadow": "jumping", "soil": "digging a hole", "paving": "carrying something",
     "track": "running",
-}
+}  # fmt: skip
 
 _MUST_SHOW = {"driving a car": "tyre", "digging a hole": "pit", "carrying something": "box"}
 """The thing without which an action did not happen, wherever the figures are."""

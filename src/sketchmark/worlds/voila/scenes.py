@@ -27,37 +27,17 @@ class Subject(NamedTuple):
 
 
 SUBJECTS = (
-    Subject("female child", "female children"),
-    Subject("man", "men"),
-    Subject("woman", "women"),
-    Subject("senior man", "senior men"),
-    Subject("senior woman", "senior women"),
-    Subject("cat", "cats"),
-    Subject("dog", "dogs"),
-    Subject("fox", "foxes"),
-    Subject("hamster", "hamsters"),
-    Subject("monkey", "monkeys"),
-    Subject("wolf", "wolves"),
-    Subject("male child", "male children"),
-    Subject("bear", "bears"),
+    Subject("female child", "female children"), Subject("man", "men"), Subject("woman", "women"),
+    Subject("senior man", "senior men"), Subject("senior woman", "senior women"), Subject("cat", "cats"),
+    Subject("dog", "dogs"), Subject("fox", "foxes"), Subject("hamster", "hamsters"), Subject("monkey", "monkeys"),
+    Subject("wolf", "wolves"), Subject("male child", "male children"), Subject("bear", "bears"),
     Subject("rabbit", "rabbits"),
-)
+)  # fmt: skip
 
 ACTIONS = (
-    "playing soccer",
-    "driving a car",
-    "ice-skating",
-    "walking",
-    "swimming",
-    "jumping",
-    "typing",
-    "writing",
-    "digging a hole",
-    "carrying something",
-    "reading",
-    "running",
-    "eating food",
-)
+    "playing soccer", "driving a car", "ice-skating", "walking", "swimming", "jumping", "typing", "writing",
+    "digging a hole", "carrying something", "reading", "running", "eating food",
+)  # fmt: skip
 
 
 class Scene(NamedTuple):
