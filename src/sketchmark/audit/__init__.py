@@ -170,11 +170,8 @@ def difference(contrast: Contrast, pairs: Pairs, found: Difference, p_holm: floa
 
 
 def _more_needed(pairs: Pairs, found: Difference, look: Look) -> int | None:
-    """Return how many more samples settle a difference.
-
-    Either they show the difference seen so far (corrected, in four of five audits), or they show that it is within
-    the margin. The smaller number counts.
-    """
+    """Return how many more samples settle a difference. Either they show the difference seen so far (corrected, in
+    four of five audits), or they show that it is within the margin. The smaller number counts."""
     assert found.mean is not None
     pilot = Pilot.of(pairs.before, pairs.after, pairs.clusters)
     ways = []
@@ -257,11 +254,9 @@ def _percent(found: Interval) -> str:
 
 
 def gain_sequence(pairs: Pairs, tasks: int) -> Sequence | None:
-    """Return the confidence sequence of a drawing gain; None if the score is not from 0 to 1.
-
-    The error rate is that of all tasks together. Samples that share a source are not independent, so only the first
-    of each source counts.
-    """
+    """Return the confidence sequence of a drawing gain; None if the score is not from 0 to 1. The error rate is that
+    of all tasks together. Samples that share a source are not independent, so only the first of each source
+    counts."""
     first = {one.cluster: one.after - one.before for one in reversed(pairs.pairs)}
     if any(not -1 <= difference <= 1 for difference in first.values()):
         return None
@@ -273,11 +268,9 @@ _MEANING = {"gain": "drawing helps", "loss": "drawing hurts", "no difference": "
 
 
 class Settling:
-    """`--until settled`: blocks of samples until each task's drawing gain is settled, or a limit is reached.
-
-    `grow` decides after each block; the confidence sequence (stats/power.py) stays valid however often it is looked
-    at. `outcomes` says for each task why it got no more samples.
-    """
+    """`--until settled`: blocks of samples until each task's drawing gain is settled, or a limit is reached. `grow`
+    decides after each block; the confidence sequence (stats/power.py) stays valid however often it is looked at.
+    `outcomes` says for each task why it got no more samples."""
 
     def __init__(
         self, tasks: frozenset[str], margin: float, block: int, most: int, out_of_money: Callable[[], bool]

@@ -42,11 +42,8 @@ State = TypeVar("State")
 def frame_scores(
     world: str, drawn: Sequence[Grid], expected: Sequence[Grid], legal: float, parsed: Sequence[bool]
 ) -> tuple[dict[str, float | None], list[bool]]:
-    """Return the scores of drawings, and which drawn frames are right.
-
-    Frames are paired by their index. `img_frame_acc` is the share of the frames expected; surplus drawings spoil only
-    `img_exact`.
-    """
+    """Return the scores of drawings, and which drawn frames are right. Frames are paired by their index.
+    `img_frame_acc` is the share of the frames expected; surplus drawings spoil only `img_exact`."""
     right = [d == e for d, e in zip(drawn, expected, strict=False)]
     values: dict[str, float | None] = {
         f"{world}_img_exact": float(len(drawn) == len(expected) and all(right) and bool(expected)),
@@ -98,10 +95,8 @@ def unwrap(response: str) -> str:
 
 
 def tagged_moves(response: str, scoring: str) -> list[str] | None:
-    """The LAST tagged list, entries trimmed and lower-cased. None: there is none, or it cannot be read.
-
-    `lenient` also takes Python-literal lists, and without tags the last list in the text that is valid.
-    """
+    """The LAST tagged list, entries trimmed and lower-cased. None: there is none, or it cannot be read. `lenient`
+    also takes Python-literal lists, and without tags the last list in the text that is valid."""
     text = unwrap(response)
     tagged = list(_between(text, _MOVES))
     if tagged:
@@ -116,10 +111,8 @@ def tagged_moves(response: str, scoring: str) -> list[str] | None:
 
 def tagged_choice(response: str, scoring: str) -> int | None:
     """The FIRST tagged object's `choice`, 0 or 1, or for `official` what equals them in Python: `true`, `1.0`.
-
     `lenient` also takes the spelling `FINAL_ANSWER JSON`, a choice given as text, and failing all that the first
-    `"choice": d` anywhere, which an echo of the prompt's template satisfies (see `echoes_template`).
-    """
+    `"choice": d` anywhere, which an echo of the prompt's template satisfies (see `echoes_template`)."""
     text = unwrap(response)
     if scoring != "lenient":
         value = _choice_in(text, _CHOICE_TAG)
@@ -138,11 +131,9 @@ def echoes_template(response: str) -> bool:
 
 
 def _between(text: str, ends: Ends) -> Iterator[str]:
-    """Each `[…]` or `{…}` from an opening to the first closing behind it, brackets included.
-
-    As `opening.*?closing` would find them, but in one pass: where no closing is left, that pattern would look for one
-    behind every later opening too, and a reply of nothing but openings would take hours.
-    """
+    """Each `[…]` or `{…}` from an opening to the first closing behind it, brackets included. As `opening.*?closing`
+    would find them, but in one pass: where no closing is left, that pattern would look for one behind every later
+    opening too, and a reply of nothing but openings would take hours."""
     opening, closing = ends
     at = 0
     while (start := opening.search(text, at)) and (end := closing.search(text, start.end())):

@@ -95,10 +95,8 @@ def labelled(context: Context, label: str) -> Picture | None:
 
 
 class StepByStep(ABC, Play, Generic[State]):
-    """Worlds in which moves lead from state to state until a goal is reached, asked for as `<ANSWER_JSON>[…]`.
-
-    A world says how a state is read, drawn, changed and solved; the rest is the same for all of them.
-    """
+    """Worlds in which moves lead from state to state until a goal is reached, asked for as `<ANSWER_JSON>[…]`. A
+    world says how a state is read, drawn, changed and solved; the rest is the same for all of them."""
 
     unpictured = "I cannot picture the next state."
     """The sketcher's description of a state that it has not drawn."""
@@ -231,11 +229,9 @@ class StepByStep(ABC, Play, Generic[State]):
         return state
 
     def _followed(self, first: State, shown: Shown) -> tuple[list[str], State]:
-        """Return the planned moves that the drawings show, and where they lead.
-
-        The first one that shows anything else (a slip of the hand, white paper, another puzzle) ends it: a page that
-        does not fit is not trusted, nor are those behind it.
-        """
+        """Return the planned moves that the drawings show, and where they lead. The first one that shows anything
+        else (a slip of the hand, white paper, another puzzle) ends it: a page that does not fit is not trusted, nor
+        are those behind it."""
         done, now = list[str](), first
         for move, picture in zip(shown.plans, shown.drawings, strict=False):
             expected = self.after(now, move)

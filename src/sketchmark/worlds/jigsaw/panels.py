@@ -82,11 +82,9 @@ class Jigsaw:
 
 
 def generate(seed: int, difficulty: str = "medium", folder: Path | None = None, size: int = 224) -> Jigsaw:
-    """A jigsaw whose panel is `size` pixels wide, from a self-made scene or from a picture in the user's folder.
-
-    The wrong patch must fit visibly worse than the right one at the seams; where it does not (a cloudless sky looks
-    the same everywhere) another patch, and then another scene, is taken.
-    """
+    """A jigsaw whose panel is `size` pixels wide, from a self-made scene or from a picture in the user's folder. The
+    wrong patch must fit visibly worse than the right one at the seams; where it does not (a cloudless sky looks the
+    same everywhere) another patch, and then another scene, is taken."""
     if difficulty not in WRONG_KINDS:
         raise BadInput(f"{difficulty!r} is not a difficulty of jigsaws", ", ".join(WRONG_KINDS))
     if not 32 <= size <= 1024:
@@ -240,10 +238,8 @@ def seam_cost(panel: Picture | Pixels) -> float:
 
 def similarity(one: Picture, two: Picture) -> float:
     """Return the similarity of two images, 0 to 1, without weights: mean structural similarity over the channels.
-
     Wang et al. 2004 with the usual constants, but plain 7x7 windows. The second picture is scaled to the first one's
-    size. Identical pictures have exactly 1; negative similarity (inverted structure) counts as 0.
-    """
+    size. Identical pictures have exactly 1; negative similarity (inverted structure) counts as 0."""
     if one.pixel_digest == two.pixel_digest:
         return 1.0
     x, y = one.values.astype(np.int32), _sized(two, one.size).astype(np.int32)

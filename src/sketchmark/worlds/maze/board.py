@@ -115,11 +115,9 @@ def _rendered(maze: Maze, cell: int) -> Picture:
 
 @lru_cache(maxsize=8)
 def _stamps(cell: int) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """The agent's dot and the goal's frame; the dot fits into the frame, so both can be read from one cell.
-
-    The frame covers less of its cell than the evaluator's first goal threshold: like the published pictures with
-    thin frames it is found by the second rule (the largest share of goal colour, at least a quarter).
-    """
+    """The agent's dot and the goal's frame; the dot fits into the frame, so both can be read from one cell. The frame
+    covers less of its cell than the evaluator's first goal threshold: like the published pictures with thin frames it
+    is found by the second rule (the largest share of goal colour, at least a quarter)."""
     across = np.arange(cell) * 2 + 1 - cell
     reach = np.maximum(np.abs(across)[:, None], np.abs(across)[None, :]) * 100
     frame = (reach <= 92 * cell) & (reach > 62 * cell)
@@ -219,10 +217,8 @@ def to_maze(reading: MazeReading) -> Maze | None:
 
 
 def expected_grid(seen: MazeReading | Maze, position: Position) -> list[list[str]]:
-    """The grid that a right picture reads as with the agent at `position`, the rest as `seen` in the input.
-
-    Every cell except walls is floor, also an unclear one, as in the published evaluator.
-    """
+    """The grid that a right picture reads as with the agent at `position`, the rest as `seen` in the input. Every
+    cell except walls is floor, also an unclear one, as in the published evaluator."""
     if isinstance(seen, Maze):
         grid = [["#" if wall else " " for wall in row] for row in seen.walls]
     else:

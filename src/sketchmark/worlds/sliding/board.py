@@ -41,10 +41,8 @@ def side_of(state: State) -> int:
 
 @lru_cache(maxsize=8)
 def _sources(n: int) -> tuple[dict[str, int], ...]:
-    """For each place of the empty cell: the moves possible there, and where the tile comes from.
-
-    A tile that moves up comes from below the empty cell, and so on.
-    """
+    """For each place of the empty cell: the moves possible there, and where the tile comes from. A tile that moves up
+    comes from below the empty cell, and so on."""
     inside = range(n)
     return tuple(
         {m: (row - dr) * n + col - dc for m, (dr, dc) in MOVES.items() if row - dr in inside and col - dc in inside}
@@ -165,10 +163,8 @@ def table(n: int) -> Depths:
 
 def search(state: State, goal: State, most: int | None = None, deepest: int = 31) -> list[list[str]]:
     """All shortest solutions (at most `most`), in the order of MOVES: iterative deepening on the Manhattan distance.
-
     Every move changes that distance by one, so only every other limit can succeed. Empty if there is no solution
-    within `deepest` moves.
-    """
+    within `deepest` moves."""
     n = side_of(state)
     home = {number: divmod(place, n) for place, number in enumerate(goal)}
     away = [

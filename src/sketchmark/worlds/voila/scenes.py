@@ -41,10 +41,8 @@ ACTIONS = (
 
 
 class Scene(NamedTuple):
-    """Content of one image; None stands for `any`.
-
-    `number` is the count itself (1 to 4); `subject` and `action` are positions in SUBJECTS and ACTIONS.
-    """
+    """Content of one image; None stands for `any`. `number` is the count itself (1 to 4); `subject` and `action` are
+    positions in SUBJECTS and ACTIONS."""
 
     number: int | None
     subject: int | None

@@ -27,10 +27,8 @@ SUPERSAMPLING = 3
 
 
 class Pen:
-    """Shapes go through a similarity transform (move, scale, turn, mirror), so circles stay circles.
-
-    Coordinates are picture pixels at first, y downwards; `at` opens a local frame for a figure or a prop.
-    """
+    """Shapes go through a similarity transform (move, scale, turn, mirror), so circles stay circles. Coordinates are
+    picture pixels at first, y downwards; `at` opens a local frame for a figure or a prop."""
 
     def __init__(self, size: int, ground: Colour) -> None:
         from PIL import Image, ImageDraw
