@@ -29,13 +29,10 @@ def measured(
     return made.verdict, made.more_needed, made.sentence
 
 
-def test_a_clear_difference_has_its_size_and_interval() -> None:
+def test_a_clear_difference_has_its_size_interval_and_sign() -> None:
     verdict, more, sentence = measured(20, 0, 20)
     assert (verdict, more) == ("more", None)
     assert sentence.startswith("Lost by drawing wrongly: 50.0 points [35.")
-
-
-def test_a_clear_loss_has_the_right_sign() -> None:
     verdict, _, sentence = measured(0, 20, 20)
     assert verdict == "less"
     assert "do worse than its own drawings, by 50.0 points [35.2, 64.8]" in sentence
@@ -52,12 +49,9 @@ def test_an_unsettled_difference_names_the_samples_that_would_settle_it() -> Non
     assert "is not settled" in sentence and sentence.endswith("more samples would settle it.")
 
 
-def test_a_correction_over_more_tests_needs_more_samples() -> None:
+def test_a_correction_over_more_tests_needs_more_samples_or_leaves_a_difference_unsettled() -> None:
     few, many = measured(3, 0, 27)[1], measured(3, 0, 27, tests=20)[1]
     assert few is not None and many is not None and many > few
-
-
-def test_the_correction_can_make_a_clear_difference_unsettled() -> None:
     assert measured(7, 0, 30)[0] == "more"
     assert measured(7, 0, 30, p=0.2)[0] == "open"
 
@@ -72,18 +66,11 @@ def test_the_first_sample_of_a_source_counts() -> None:
     pairs = Pairs([Pair(0.0, value, source, {}, None) for source, value in [("a", 1.0), ("a", 0.0), ("b", 0.0)]])
     found = gain_sequence(pairs, 1)
     assert found and (found.n, found.mean) == (2, 0.5)
+    assert gain_sequence(Pairs([Pair(0.0, 3.0, "a", {}, None)]), 1) is None, "a score beyond one"
 
 
-def test_a_score_beyond_one_has_no_sequence() -> None:
-    assert gain_sequence(Pairs([Pair(0.0, 3.0, "a", {}, None)]), 1) is None
-
-
-def test_every_canvas_has_a_contrast() -> None:
-    held = {place for one in all_contrasts() for place in (one.before, one.after)}
-    assert set(CANVASES) <= held
-
-
-def test_an_unnamed_canvas_gets_a_contrast(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_canvas_has_a_contrast_also_a_new_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert set(CANVASES) <= {place for one in all_contrasts() for place in (one.before, one.after)}
     monkeypatch.setattr("sketchmark.audit.contrasts.CANVASES", (*CANVASES, "mirror"))
     added = list(all_contrasts())[-1]
     assert isinstance(added, Contrast)

@@ -20,16 +20,9 @@ from sketchmark.results.aggregate import write_submissions
 from tests.view.making import Maker, play, sample
 
 NAMES = {
-    "up": "../../x",
-    "absolute": "/ABSOLUTE/x",
-    "nul": "a\x00b",
-    "long": "x" * 5_000,
-    "dots": "..",
-    "nothing": "",
-    "device": "NUL",
-    "escape": "\x1b[2J\u202e\n",
-    "drive": "C:\\x\\..\\y",
-}
+    "up": "../../x", "absolute": "/ABSOLUTE/x", "nul": "a\x00b", "long": "x" * 5_000, "dots": "..",
+    "nothing": "", "device": "NUL", "escape": "\x1b[2J\u202e\n", "drive": "C:\\x\\..\\y",
+}  # fmt: skip
 
 
 def named(folder: Path, name: str) -> RunFolder:

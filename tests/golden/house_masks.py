@@ -16,30 +16,15 @@ from tests.golden.house_server import digest
 REPO = Path(__file__).resolve().parents[2]
 MASKED_KEYS = {
     *(
-        "started",
-        "seconds",
-        "crc",
-        "sketchmark",
-        "machine",
-        "created",
-        "date",
-        "eval_id",
-        "uuid",
-        "run_id",
+        "started", "seconds", "crc", "sketchmark", "machine", "created", "date", "eval_id", "uuid", "run_id",
         "task_id",
     ),
     *("start_time", "end_time", "timestamp", "started_at", "completed_at", "total_time", "working_time", "completed"),
     *(
-        "total_evaluation_time_seconds",
-        "working_start",
-        "pending",
-        "time",
-        "sketchmark_seconds",
-        "span_id",
-        "event_id",
-        "packages",
+        "total_evaluation_time_seconds", "working_start", "pending", "time", "sketchmark_seconds", "span_id",
+        "event_id", "packages",
     ),
-}
+}  # fmt: skip
 PATTERNS: list[tuple[str, str | Callable[[re.Match[str]], str]]] = [
     (r"\b20\d\d-\d\d-\d\d(?:[T ]\d\d[:-]\d\d(?:[:-]\d\d)?(?:\.\d+)?(?:Z|[+-]\d\d[:-]?\d\d| UTC)?)?", "TIME"),
     (r"\b20\d{6}_\d{6}(?!\d)", "TIME"),

@@ -63,13 +63,9 @@ def answer(path: str, body: str) -> tuple[int, Any]:
         )
         usage = {"input_tokens": 11, "output_tokens": 5, "total_tokens": 16}
         return 200, {
-            "id": "resp_1",
-            "object": "response",
-            "model": "m-1",
-            "status": "completed",
-            "output": items,
+            "id": "resp_1", "object": "response", "model": "m-1", "status": "completed", "output": items,
             "usage": usage,
-        }
+        }  # fmt: skip
     if "/images/" in path:
         return 200, {
             "created": 1,
@@ -103,13 +99,9 @@ def answer(path: str, body: str) -> tuple[int, Any]:
         choice = {"index": 0, "message": {"role": "assistant", "content": spoken}, "finish_reason": finish}
         usage = {"prompt_tokens": 11, "completion_tokens": 5, "total_tokens": 16}
         return 200, {
-            "id": "c",
-            "object": "chat.completion",
-            "created": 1,
-            "model": "m-1",
-            "choices": [choice],
+            "id": "c", "object": "chat.completion", "created": 1, "model": "m-1", "choices": [choice],
             "usage": usage,
-        }
+        }  # fmt: skip
     return 404, {"error": {"message": "no such path"}}
 
 

@@ -32,10 +32,8 @@ class Recorder(Model):
 
 
 def transcript(title: str, recorder: Recorder, sample: Sample) -> str:
-    """Every request, part by part: `task>` shows, `model>` is what the model said or drew before.
-
-    A picture is named by what it is. A long text is given in full once and then by its first line.
-    """
+    """Every request, part by part: `task>` shows, `model>` is what the model said or drew before. A picture is named
+    by what it is. A long text is given in full once and then by its first line."""
     names = _names(sample, recorder.drawings)
     lines = [f"# {title}", "# Long texts are written out where they first come, and then named by their first line."]
     seen: set[str] = set()

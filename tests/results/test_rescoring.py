@@ -105,14 +105,11 @@ async def test_an_episode_that_was_run_again_is_scored_again(tmp_path: Path) -> 
 @pytest.mark.parametrize(
     ("change", "valid"),
     [
-        ({"scoring": "lenient"}, False),
-        ({"flags": ["judge_failed"]}, False),
-        ({"flags": ["truncated", "scorer_failed"]}, False),
-        ({"flags": ["truncated", "unparsed"]}, True),
-        ({"scored": False}, True),
-        ({"values": {}}, True),
+        ({"scoring": "lenient"}, False), ({"flags": ["judge_failed"]}, False),
+        ({"flags": ["truncated", "scorer_failed"]}, False), ({"flags": ["truncated", "unparsed"]}, True),
+        ({"scored": False}, True), ({"values": {}}, True),
     ],
-)
+)  # fmt: skip
 async def test_a_score_by_another_scoring_or_with_a_failed_scorer_is_made_again(
     tmp_path: Path, change: dict[str, Any], valid: bool
 ) -> None:

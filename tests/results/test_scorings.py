@@ -69,18 +69,11 @@ def test_replies_with_equal_answers_and_different_scores_are_counted_separately(
 @pytest.mark.parametrize(
     ("one", "two", "same"),
     [
-        ("Lung  cancer.", "lung cancer", True),
-        (["A"], "A", True),
-        (True, "yes", True),
-        (1, "1", True),
-        ("", None, True),
-        (["up", "left"], ["left", "up"], False),
-        ({"number": 2}, {"number": 3}, False),
-        ("B", "b", True),
-        ("B", "D", False),
-        (False, None, False),
+        ("Lung  cancer.", "lung cancer", True), (["A"], "A", True), (True, "yes", True), (1, "1", True),
+        ("", None, True), (["up", "left"], ["left", "up"], False), ({"number": 2}, {"number": 3}, False),
+        ("B", "b", True), ("B", "D", False), (False, None, False),
     ],
-)
+)  # fmt: skip
 def test_the_same_answer_in_another_form_is_no_difference(one: Any, two: Any, same: bool) -> None:
     found = _held(_rows("a", (one, 1.0)), _rows("b", (two, 1.0)))
     assert (found.read_differently == 0) == same

@@ -152,21 +152,11 @@ def test_the_gain_is_the_mode_minus_direct_on_the_same_samples(tmp_path: Path) -
     exact = paired_difference(before, after)
     assert plain(_gains(make_folder(tmp_path, scores))) == [
         {
-            "task": "shades",
-            "mode": "visual_cot",
-            "canvas": "own",
-            "metric": "right",
-            "gain": pytest.approx(0.4),
-            "ci95": [exact.low, exact.high],
-            "p": exact.p,
-            "p_holm": exact.p,
-            "helped": 3,
-            "hurt": 1,
-            "same": 1,
-            "n": 5,
-            "verdict": "unclear",
+            "task": "shades", "mode": "visual_cot", "canvas": "own", "metric": "right",
+            "gain": pytest.approx(0.4), "ci95": [exact.low, exact.high], "p": exact.p, "p_holm": exact.p,
+            "helped": 3, "hurt": 1, "same": 1, "n": 5, "verdict": "unclear",
         }
-    ]
+    ]  # fmt: skip
 
 
 def test_only_samples_that_both_modes_scored_are_compared(tmp_path: Path) -> None:

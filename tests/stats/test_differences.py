@@ -90,13 +90,11 @@ def test_no_change_at_all_still_leaves_room_for_a_small_one() -> None:
     assert -0.1 < found.low < 0
 
 
-def test_a_monte_carlo_p_is_never_zero() -> None:
-    assert paired_permutation(np.ones(200)) == 1 / 10_000
-
-
-def test_unequal_lengths_cannot_be_paired() -> None:
+def test_lengths_and_labels_that_do_not_match_are_refused() -> None:
     with pytest.raises(ValueError, match="2 values cannot be paired with 3"):
         paired_difference([1, 0], [1, 0, 1])
+    with pytest.raises(ValueError, match="2 values but 3 cluster labels"):
+        paired_difference([1, 0], [0, 1], ["a", "b", "c"])
 
 
 Z = float(scipy.stats.norm.ppf(0.975))
@@ -123,15 +121,9 @@ def counted(whole: list[int]) -> float:
 
 
 TENTHS = [
-    [1, 2, 3],
-    [1, 2, -3],
-    [3, 6, -1, 2],
-    [1, 1, 1, 2, -3, 7],
-    [7, -7, 1],
-    [1, -2, 3, -4, 5, 6, 8],
-    [-9, -1, -1, -3, 2],
-    [4],
-]
+    [1, 2, 3], [1, 2, -3], [3, 6, -1, 2], [1, 1, 1, 2, -3, 7], [7, -7, 1], [1, -2, 3, -4, 5, 6, 8],
+    [-9, -1, -1, -3, 2], [4],
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("whole", TENTHS)
@@ -149,12 +141,9 @@ def test_every_short_list_of_tenths_is_permuted_as_enumerated() -> None:
         assert paired_permutation(np.array(whole) / 10) == enumerated(whole), whole
 
 
-def test_sums_that_differ_by_a_hair_are_no_ties() -> None:
-    assert paired_permutation([0.5, 1e-5]) == 0.5
-    assert paired_permutation([0.5, 1e-7]) == 0.5
-
-
-def test_differences_of_nothing_are_no_evidence() -> None:
+def test_sums_that_differ_by_a_hair_are_no_ties_and_differences_of_nothing_no_evidence() -> None:
+    assert paired_permutation([0.5, 1e-5]) == paired_permutation([0.5, 1e-7]) == 0.5
+    assert paired_permutation(np.ones(200)) == 1 / 10_000, "a Monte Carlo p is never 0"
     assert paired_permutation([0.0] * 30) == 1.0
     assert paired_permutation([]) == 1.0
     padded = [0.3, -0.1, 0.2] + [0.0] * 40
@@ -243,19 +232,12 @@ def test_helped_hurt_and_same_are_counted_by_sign_and_add_up() -> None:
     assert (found.helped, found.hurt, found.same, found.n) == (2, 1, 2, 5)
     assert found.mean == pytest.approx((0.3 - 0.7 + 0.6) / 5)
     assert found.p == enumerated([3, -7, 6])
-
-
-def test_whole_clusters_are_flipped() -> None:
-    before, after = [0.0] * 5, [0.4, -0.1, 0.3, 0.2, -0.6]
-    found = paired_difference(before, after, list("aabbc"))
-    assert found.p == enumerated([3, 5, -6])
-
-
-def test_nothing_to_pair_says_so_in_every_field() -> None:
-    assert paired_difference([], []) == Difference(None, None, None, None, 0, 0, 0, 0, "none")
+    clustered = paired_difference([0.0] * 5, [0.4, -0.1, 0.3, 0.2, -0.6], list("aabbc"))
+    assert clustered.p == enumerated([3, 5, -6]), "whole clusters are flipped"
 
 
 def test_a_single_pair_has_an_interval_as_wide_as_a_single_answer_leaves_it() -> None:
+    assert paired_difference([], []) == Difference(None, None, None, None, 0, 0, 0, 0, "none")
     found = paired_difference([0], [1])
     assert (found.mean, found.p, found.helped, found.hurt, found.same, found.n) == (1, 1, 1, 0, 0, 1)
     assert found.low is not None and found.high == pytest.approx(1) and found.low < 0
@@ -311,11 +293,6 @@ def test_the_seed_reaches_the_bootstrap_and_the_permutations() -> None:
     assert found != paired_difference(before, after, seed=7)
 
 
-def test_labels_that_do_not_match_the_pairs_are_refused() -> None:
-    with pytest.raises(ValueError, match="2 values but 3 cluster labels"):
-        paired_difference([1, 0], [0, 1], ["a", "b", "c"])
-
-
 def test_holm_agrees_with_statsmodels_and_skips_rows_without_a_test() -> None:
     ps = [0.04, 0.001, 0.5, 0.013, 0.9, 0.02]
     assert holm(ps) == pytest.approx(list(multipletests(ps, method="holm")[1]))
@@ -349,14 +326,11 @@ def test_newcombes_own_example() -> None:
 @pytest.mark.parametrize(
     ("ours", "theirs", "n", "verdict"),
     [
-        ([1, 0] * 500, 0.5, 1000, "compatible"),
-        ([1, 0] * 500, 0.5, 50, "too few to tell"),
-        ([1, 0] * 20, 0.5, 1000, "too few to tell"),
-        ([1, 0] * 500, 0.4, 1000, "differs"),
-        ([1] * 9 + [0], 0.8, 149, "too few to tell"),
-        ([0] * 149, 0.0, 149, "compatible"),
+        ([1, 0] * 500, 0.5, 1000, "compatible"), ([1, 0] * 500, 0.5, 50, "too few to tell"),
+        ([1, 0] * 20, 0.5, 1000, "too few to tell"), ([1, 0] * 500, 0.4, 1000, "differs"),
+        ([1] * 9 + [0], 0.8, 149, "too few to tell"), ([0] * 149, 0.0, 149, "compatible"),
     ],
-)
+)  # fmt: skip
 def test_the_verdict_weighs_both_uncertainties(ours: list[int], theirs: float, n: int, verdict: str) -> None:
     found = apart(interval(ours), share_of(theirs, n))
     assert found is not None and found.verdict == verdict

@@ -171,10 +171,7 @@ def test_a_wrong_drawing_is_explained_cell_by_cell(installed: None) -> None:
     (row, col), (other_row, other_col) = one.target["place"], two.target["place"]
     assert (row, col) != (other_row, other_col)
     found = difference(one.target, wrong, true)
-    assert set(found.cells) == {
-        (row - 1, col - 1, "blue", "green"),
-        (other_row - 1, other_col - 1, "green", "blue"),
-    }
+    assert set(found.cells) == {(row - 1, col - 1, "blue", "green"), (other_row - 1, other_col - 1, "green", "blue")}
     assert f"row {row}, column {col}: blue, not green" in found.in_words()
     assert difference(one.target, true, true).in_words() == "every cell is as it should be"
     marked = Picture.from_bytes(overlay(one.target, wrong, true))

@@ -49,14 +49,11 @@ def test_moves_are_by_one_row_or_column() -> None:
 @pytest.mark.parametrize(
     ("box", "found"),
     [
-        ((20, 30, 61, 71), (18, 28, 63, 73)),
-        ((0, 1, 41, 42), (0, 0, 44, 44)),
-        ((59, 60, 100, 100), (57, 57, 100, 100)),
-        ((20, 30, 61, 51), (18, 18, 63, 63)),
-        ((40, 10, 61, 91), (8, 8, 93, 93)),
-        ((90, 10, 100, 91), (15, 8, 100, 93)),
+        ((20, 30, 61, 71), (18, 28, 63, 73)), ((0, 1, 41, 42), (0, 0, 44, 44)),
+        ((59, 60, 100, 100), (57, 57, 100, 100)), ((20, 30, 61, 51), (18, 18, 63, 63)),
+        ((40, 10, 61, 91), (8, 8, 93, 93)), ((90, 10, 100, 91), (15, 8, 100, 93)),
     ],
-)
+)  # fmt: skip
 def test_the_extent_grows_by_two_pixels_and_is_squared_within_the_page(
     box: tuple[int, int, int, int], found: tuple[int, int, int, int]
 ) -> None:
@@ -69,12 +66,7 @@ def test_an_extent_that_is_not_squared_is_only_grown() -> None:
 
 
 @pytest.mark.parametrize(
-    ("ends", "found"),
-    [
-        (None, (0, 7, 100, 181)),
-        ((100, 200), (-74, 7, 100, 181)),
-        ((200, 100), (0, -74, 174, 100)),
-    ],
+    ("ends", "found"), [(None, (0, 7, 100, 181)), ((100, 200), (-74, 7, 100, 181)), ((200, 100), (0, -74, 174, 100))]
 )
 def test_where_the_published_evaluators_look_on_a_wide_page(
     ends: tuple[int, int] | None, found: tuple[int, int, int, int]

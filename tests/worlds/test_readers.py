@@ -166,17 +166,13 @@ def test_a_line_is_part_of_a_sliding_when_more_than_two_thousandths_of_it_are(
 @pytest.mark.parametrize(
     ("grid", "start", "goal"),
     [
-        ([["S", "?", "G"]], (0, 0), (0, 2)),
-        ([["S", " ", "G"]], None, (0, 2)),
-        ([["S", " ", "G"]], (0, 0), None),
-        ([["S", "S", "G"]], (0, 1), (0, 2)),
-        ([["S", "G", "G"]], (0, 0), (0, 2)),
-        ([["SG", "S", " "]], (0, 1), (0, 0)),
-        ([["SG", "G", " "]], (0, 0), (0, 1)),
-        ([["SG", "SG", " "]], (0, 1), (0, 1)),
+        ([["S", "?", "G"]], (0, 0), (0, 2)), ([["S", " ", "G"]], None, (0, 2)),
+        ([["S", " ", "G"]], (0, 0), None), ([["S", "S", "G"]], (0, 1), (0, 2)),
+        ([["S", "G", "G"]], (0, 0), (0, 2)), ([["SG", "S", " "]], (0, 1), (0, 0)),
+        ([["SG", "G", " "]], (0, 0), (0, 1)), ([["SG", "SG", " "]], (0, 1), (0, 1)),
         ([["S", "G", "SG"]], (0, 2), (0, 2)),
     ],
-)
+)  # fmt: skip
 def test_a_reading_without_exactly_one_start_and_one_goal_is_no_maze(
     grid: list[list[str]], start: tuple[int, int] | None, goal: tuple[int, int] | None
 ) -> None:
@@ -237,14 +233,10 @@ def test_a_cell_of_a_colour_that_the_size_does_not_have_is_read_as_the_nearest_i
 @pytest.mark.parametrize(
     ("reading", "state"),
     [
-        ([[1, 2], [4, 3]], (1, 2, 4, 3)),
-        ([[4, 3], [2, 1]], (4, 3, 2, 1)),
-        ([[1, 2], [2, 4]], None),
-        ([[1, 2], [3, 5]], None),
-        ([[1, 2], [3, "?"]], None),
-        ([[2, 3], [4, 5]], None),
+        ([[1, 2], [4, 3]], (1, 2, 4, 3)), ([[4, 3], [2, 1]], (4, 3, 2, 1)), ([[1, 2], [2, 4]], None),
+        ([[1, 2], [3, 5]], None), ([[1, 2], [3, "?"]], None), ([[2, 3], [4, 5]], None),
     ],
-)
+)  # fmt: skip
 def test_a_state_has_every_number_once(reading: list[list[int | str]], state: tuple[int, ...] | None) -> None:
     assert sliding.to_state(reading) == state
 

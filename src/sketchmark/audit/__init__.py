@@ -83,18 +83,10 @@ def audit(run: Run, margin: float = MARGIN) -> Audit:
     for task in tasks:
         of_task = [(one, p) for one, p in zip(compared, corrected, strict=True) if one[0] is task]
         gain = next((pairs for (_, contrast, pairs, _), _ in of_task if contrast.name == GAIN), None)
-        audits.append(
-            TaskAudit(
-                task.name,
-                task.metric,
-                task.scoring,
-                tuple(
-                    ConditionScore(place, mean_of(task.metric, rows.values())) for place, rows in task.rows.items()
-                ),
-                (*(difference(*one[1:], p, look) for one, p in of_task), *_shares(task, look)),
-                gain_sequence(gain, len(tasks)) if gain else None,
-            )
-        )
+        scores = [ConditionScore(place, mean_of(task.metric, rows.values())) for place, rows in task.rows.items()]
+        findings = (*(difference(*one[1:], p, look) for one, p in of_task), *_shares(task, look))
+        anytime = gain_sequence(gain, len(tasks)) if gain else None
+        audits.append(TaskAudit(task.name, task.metric, task.scoring, tuple(scores), findings, anytime))
     return Audit(str(_path(run)), tasks[0].model, margin, tuple(audits), tuple(notes))
 
 
@@ -169,29 +161,17 @@ def difference(contrast: Contrast, pairs: Pairs, found: Difference, p_holm: floa
     seen = direction(found, p_holm, look.margin)
     words: str = getattr(contrast, seen)
     more = _more_needed(pairs, found, look) if seen == "open" else None
+    sentence = words.format(span=span(found), size=_size(found)) + _would_settle(more)
+    left_out = pairs.unpaired + pairs.unscored
     return Finding(
-        name=contrast.name,
-        label=contrast.label,
-        kind="difference",
-        mean=found.mean or 0.0,
-        low=found.low,
-        high=found.high,
-        p=found.p,
-        p_holm=p_holm,
-        n=found.n,
-        left_out=pairs.unpaired + pairs.unscored,
-        verdict=seen,
-        more_needed=more,
-        sentence=words.format(span=span(found), size=_size(found)) + _would_settle(more),
-    )
+        contrast.name, contrast.label, "difference", found.mean or 0.0, found.low, found.high, found.p, p_holm,
+        n=found.n, left_out=left_out, verdict=seen, more_needed=more, sentence=sentence,
+    )  # fmt: skip
 
 
 def _more_needed(pairs: Pairs, found: Difference, look: Look) -> int | None:
-    """Return how many more samples settle a difference.
-
-    Either they show the difference seen so far (corrected, in four of five audits), or they show that it is within
-    the margin. The smaller number counts.
-    """
+    """Return how many more samples settle a difference. Either they show the difference seen so far (corrected, in
+    four of five audits), or they show that it is within the margin. The smaller number counts."""
     assert found.mean is not None
     pilot = Pilot.of(pairs.before, pairs.after, pairs.clusters)
     ways = []
@@ -261,21 +241,11 @@ def _share(
     half = (measured.high - measured.low) / 2
     more = max(1, math.ceil(measured.n * (half / look.margin) ** 2) - measured.n) if half > look.margin else None
     wide = f" It is not settled to within {100 * look.margin:.0f} points." if more else ""
+    sentence = words.format(share=_percent(measured), n=measured.n) + wide + _would_settle(more)
     return Finding(
-        name=name,
-        label=label,
-        kind="share",
-        mean=measured.mean,
-        low=measured.low,
-        high=measured.high,
-        p=None,
-        p_holm=None,
-        n=measured.n,
-        left_out=len(rows) - len(found),
-        verdict="open" if more else "more",
-        more_needed=more,
-        sentence=words.format(share=_percent(measured), n=measured.n) + wide + _would_settle(more),
-    )
+        name, label, "share", measured.mean, measured.low, measured.high, p=None, p_holm=None, n=measured.n,
+        left_out=len(rows) - len(found), verdict="open" if more else "more", more_needed=more, sentence=sentence,
+    )  # fmt: skip
 
 
 def _percent(found: Interval) -> str:
@@ -284,11 +254,9 @@ def _percent(found: Interval) -> str:
 
 
 def gain_sequence(pairs: Pairs, tasks: int) -> Sequence | None:
-    """Return the confidence sequence of a drawing gain; None if the score is not from 0 to 1.
-
-    The error rate is that of all tasks together. Samples that share a source are not independent, so only the first
-    of each source counts.
-    """
+    """Return the confidence sequence of a drawing gain; None if the score is not from 0 to 1. The error rate is that
+    of all tasks together. Samples that share a source are not independent, so only the first of each source
+    counts."""
     first = {one.cluster: one.after - one.before for one in reversed(pairs.pairs)}
     if any(not -1 <= difference <= 1 for difference in first.values()):
         return None
@@ -300,11 +268,9 @@ _MEANING = {"gain": "drawing helps", "loss": "drawing hurts", "no difference": "
 
 
 class Settling:
-    """`--until settled`: blocks of samples until each task's drawing gain is settled, or a limit is reached.
-
-    `grow` decides after each block; the confidence sequence (stats/power.py) stays valid however often it is looked
-    at. `outcomes` says for each task why it got no more samples.
-    """
+    """`--until settled`: blocks of samples until each task's drawing gain is settled, or a limit is reached. `grow`
+    decides after each block; the confidence sequence (stats/power.py) stays valid however often it is looked at.
+    `outcomes` says for each task why it got no more samples."""
 
     def __init__(
         self, tasks: frozenset[str], margin: float, block: int, most: int, out_of_money: Callable[[], bool]

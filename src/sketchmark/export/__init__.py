@@ -27,10 +27,8 @@ Write = Callable[[RunView, Path], list[Path]]
 
 
 def export(folder: RunFolder, to: str, out: Path | None = None) -> list[Path]:
-    """Write the run to the folder `out` (default RUN-FORMAT next to the run) and return the files.
-
-    Existing files are not overwritten.
-    """
+    """Write the run to the folder `out` (default RUN-FORMAT next to the run) and return the files. Existing files are
+    not overwritten."""
     to = to.replace("_", "-")
     if to not in _MODULES:
         raise UnknownName(f"there is no export to {to!r}", f"there are: {', '.join(FORMATS)}")
@@ -55,10 +53,8 @@ def episodes(cell: CellView) -> Iterator[tuple[EpisodeLine, ScoreRow | None]]:
 
 
 def names_of(run: RunView) -> dict[str, str]:
-    """Return cell → `maze` for direct, else `maze_visual_cot`, as other tools name such tasks.
-
-    The names are safe as file names, even from an untrusted run folder.
-    """
+    """Return cell → `maze` for direct, else `maze_visual_cot`, as other tools name such tasks. The names are safe as
+    file names, even from an untrusted run folder."""
     return file_names({name: _name_of(cell) for name, cell in run.cells.items()})
 
 

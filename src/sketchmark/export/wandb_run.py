@@ -70,10 +70,8 @@ def _table(wandb: Any, cell: CellView) -> Any:
 
 
 def _strips(wandb: Any, run: RunView, cell: CellView) -> list[Any]:
-    """Make one image per episode with its inputs and drawings, for the first episodes. Sounds are named.
-
-    Images inside a table would be staged outside the run's folder, and lost if it is moved.
-    """
+    """Make one image per episode with its inputs and drawings, for the first episodes. Sounds are named. Images
+    inside a table would be staged outside the run's folder, and lost if it is moved."""
     lines = [line for line, _ in islice(episodes(cell), MOST)]
     shown = [[*input_names(line.sample), *drawn_names(line)] for line in lines]
     places = max([1, *map(len, shown)])

@@ -56,9 +56,7 @@ def totals(
     tasks: Iterable[Task], cells: Mapping[str, CellRecord], rows: Callable[[str, str], Rows], scorings: Sequence[str]
 ) -> list[BenchmarkTotal]:
     """Return the total of every benchmark that one of the tasks belongs to, for each mode, canvas and scoring.
-
-    `rows(cell, suffix)` returns a cell's scores by the run's own scoring (no suffix) or by another.
-    """
+    `rows(cell, suffix)` returns a cell's scores by the run's own scoring (no suffix) or by another."""
     found = []
     for task, total in {total.name: (task, total) for task in tasks if (total := task.total)}.values():
         names = {share.task for share in total.shares}
@@ -141,10 +139,8 @@ def aggregate(
     scorings: list[str] | None = None,
     warnings: Sequence[str] | None = None,
 ) -> None:
-    """Write results.json for every cell of the run, also for cells that this command did not run.
-
-    `warnings` are those of the checks before the run; None keeps the existing ones.
-    """
+    """Write results.json for every cell of the run, also for cells that this command did not run. `warnings` are
+    those of the checks before the run; None keeps the existing ones."""
     about = folder.about()
     before = results_before(folder)
     results: dict[str, CellResult] = {}

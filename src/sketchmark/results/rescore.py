@@ -62,11 +62,7 @@ def _is_valid(row: Score, grading: Grading) -> bool:
 
 
 async def rescore(
-    folder: RunFolder,
-    tasks: Mapping[str, Task],
-    scorings: list[str],
-    grading: Grading,
-    watcher: Watcher = NOBODY,
+    folder: RunFolder, tasks: Mapping[str, Task], scorings: list[str], grading: Grading, watcher: Watcher = NOBODY
 ) -> None:
     """Score all episodes again. The first scoring gives the run's scores; the others, and always `ra-al`, are kept
     next to it. The old scores are replaced once all new ones are complete."""
@@ -151,10 +147,8 @@ def _clear_leftovers(folder: RunFolder) -> None:
 
 
 def settled(rows: Sequence[ScoreRow], task: Task, scoring: str) -> list[ScoreRow]:
-    """Return the rows with the values that the task computes over all of them (`settle` in its YAML).
-
-    A task decides over one row per sample, so each repeat and branch is settled separately.
-    """
+    """Return the rows with the values that the task computes over all of them (`settle` in its YAML). A task decides
+    over one row per sample, so each repeat and branch is settled separately."""
     if not task.settle:
         return list(rows)
     together: dict[tuple[int, ...], list[ScoreRow]] = {(0, 0): []}
@@ -168,10 +162,8 @@ def settled(rows: Sequence[ScoreRow], task: Task, scoring: str) -> list[ScoreRow
 
 
 def score_jointly(folder: RunFolder, cell: str, suffix: str, task: Task, scoring: str) -> None:
-    """Settle the rows of a cell on disk, so that every reader finds the same numbers.
-
-    Rows of samples beyond the last limit are not changed.
-    """
+    """Settle the rows of a cell on disk, so that every reader finds the same numbers. Rows of samples beyond the last
+    limit are not changed."""
     if not task.settle:
         return
     path = folder.scores_file(cell, suffix)

@@ -110,10 +110,8 @@ def _episodes_with_questions(rows: Iterable[Row], sample_of: RepliesReader) -> M
 
 def match(samples: Iterable[Sample], rows: list[Row]) -> Matched:
     """Make episodes from a dataset's samples, in the order of the replies: published programs use that order, and
-    their random choices depend on it. Samples without a reply come last and stay in the denominator.
-
-    Rows without any `id` are taken in the order of the dataset, if their number is the same.
-    """
+    their random choices depend on it. Samples without a reply come last and stay in the denominator. Rows without any
+    `id` are taken in the order of the dataset, if their number is the same."""
     matched = Matched()
     by_order = not any("id" in row for row in rows)
     replies = {} if by_order else {str(row.get("id")): row["response"] for row in rows}
@@ -177,10 +175,8 @@ def score_files(
 
 
 def _matched(tasks: list[Task], rows: list[Row], data: Path | None) -> Matched:
-    """Match replies with samples. The tasks of a group share their scorer, so their samples are one set.
-
-    Replies with their questions need no data, whatever SKETCHMARK_DATA says.
-    """
+    """Match replies with samples. The tasks of a group share their scorer, so their samples are one set. Replies with
+    their questions need no data, whatever SKETCHMARK_DATA says."""
     sample_of = tasks[0].replies
     if sample_of and data is None and (found := _episodes_with_questions(rows, sample_of)):
         return found

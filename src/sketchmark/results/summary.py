@@ -29,11 +29,9 @@ scoring tries again."""
 
 
 def withheld(rows: Iterable[Score]) -> str:
-    """Return why this cell's scores are not shown; empty if they are. Only this function decides it.
-
-    A scorer fails on some answers and not on others, so the mean of the rest is the mean of a selection. It says
-    nothing, nor does a difference computed from it. A failed judge or connection depends less on the answer.
-    """
+    """Return why this cell's scores are not shown; empty if they are. Only this function decides it. A scorer fails
+    on some answers and not on others, so the mean of the rest is the mean of a selection. It says nothing, nor does a
+    difference computed from it. A failed judge or connection depends less on the answer."""
     failed = sum("scorer_failed" in row.flags for row in rows)
     return f"no score is shown: {failed} scorer failure{'s' * (failed > 1)}" if failed else ""
 
@@ -216,11 +214,8 @@ def correct(made: Sequence[Gain], beside: Sequence[float | None] = ()) -> None:
 
 def gains(cells: Mapping[str, CellRecord], rows: Callable[[str], Rows]) -> list[Gain]:
     """Return each mode's gain over direct on the same samples, in the task's headline score, unless the scores of
-    either are withheld.
-
-    Gains are corrected together with all differences that `compare` shows of the run, so that table and report agree.
-    Other canvases and custom modes, which it does not show, are corrected separately.
-    """
+    either are withheld. Gains are corrected together with all differences that `compare` shows of the run, so that
+    table and report agree. Other canvases and custom modes, which it does not show, are corrected separately."""
 
     def change(before: str, name: str) -> Difference | None:
         cell, base = cells[name], f"{cells[name].task}.{before}"
@@ -295,9 +290,7 @@ def _result(cell: CellView) -> CellResult:
 
 def live_results(run: RunView) -> Mapping[str, CellResult]:
     """Return the cells of results.json, for what only a scoring computes (baselines, published scores, `ra-al`).
-
-    Empty if the file does not exist or cannot be read.
-    """
+    Empty if the file does not exist or cannot be read."""
     return run.stored.at(run.version, lambda: _read(run))
 
 

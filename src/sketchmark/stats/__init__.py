@@ -22,19 +22,6 @@ from sketchmark.stats.intervals import Interval, interval
 from sketchmark.stats.power import Pilot, samples_needed, smallest_gain
 
 __all__ = [
-    "CLEAR",
-    "Difference",
-    "Interval",
-    "Pilot",
-    "Trend",
-    "Verdict",
-    "holm",
-    "interval",
-    "mcnemar_exact",
-    "paired_difference",
-    "paired_permutation",
-    "samples_needed",
-    "smallest_gain",
-    "trend",
-    "verdict",
-]
+    "CLEAR", "Difference", "Interval", "Pilot", "Trend", "Verdict", "holm", "interval", "mcnemar_exact",
+    "paired_difference", "paired_permutation", "samples_needed", "smallest_gain", "trend", "verdict",
+]  # fmt: skip

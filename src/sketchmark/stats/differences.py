@@ -48,10 +48,8 @@ class Apart:
 
 
 def share_of(mean: float, n: int) -> Interval:
-    """Return the interval of a mean in 0..1 if only the number of items is known.
-
-    It is the interval of right/wrong items, the most uncertain scores with this mean.
-    """
+    """Return the interval of a mean in 0..1 if only the number of items is known. It is the interval of right/wrong
+    items, the most uncertain scores with this mean."""
     low, high = wilson(mean, n, normal_quantile(UPPER))
     return Interval(mean, low, high, n, "wilson")
 
@@ -154,9 +152,7 @@ def effective_counts(groups: Clusters, d: Floats) -> tuple[float, float, float, 
 
 def tango(helped: npt.ArrayLike, hurt: npt.ArrayLike, n: npt.ArrayLike, quantile: float) -> tuple[Floats, Floats]:
     """Return Tango's (1998) score interval for helped/n - hurt/n. Counts need not be whole; arrays broadcast.
-
-    Bonett-Price and Newcombe's square-and-add cover up to 99% if few items change, which is the usual case here.
-    """
+    Bonett-Price and Newcombe's square-and-add cover up to 99% if few items change, which is the usual case here."""
     b, c, size = np.broadcast_arrays(
         np.asarray(helped, dtype=float), np.asarray(hurt, dtype=float), np.asarray(n, dtype=float)
     )
@@ -190,11 +186,9 @@ def mcnemar_exact(helped: int, hurt: int) -> float:
 
 
 def paired_permutation(diffs: npt.ArrayLike, seed: int = 0, clusters: Labels | None = None) -> float:
-    """Return the two-sided p of the mean difference under sign flips (of whole clusters).
-
-    All patterns are tried if there are few, else 9,999 random ones. The observed pattern counts as one of these, so p
-    is never 0 and the test never too liberal.
-    """
+    """Return the two-sided p of the mean difference under sign flips (of whole clusters). All patterns are tried if
+    there are few, else 9,999 random ones. The observed pattern counts as one of these, so p is never 0 and the test
+    never too liberal."""
     sums = Clusters.of(numbers(diffs), clusters).totals
     sums = sums[np.abs(sums) > 1e-12]
     k = len(sums)
@@ -207,10 +201,8 @@ def paired_permutation(diffs: npt.ArrayLike, seed: int = 0, clusters: Labels | N
 
 
 def _flipped_sums(values: Floats, seed: int) -> Iterator[Floats]:
-    """Yield sums under random signs in chunks.
-
-    Eight values share one random byte and a table of their 256 sums: three times as fast as single flips.
-    """
+    """Yield sums under random signs in chunks. Eight values share one random byte and a table of their 256 sums:
+    three times as fast as single flips."""
     signs = 2.0 * ((np.arange(256)[:, None] >> np.arange(8)) & 1) - 1
     eights = np.pad(values, (0, -len(values) % 8)).reshape(-1, 8)
     table = (eights @ signs.T).ravel()
@@ -234,10 +226,8 @@ def holm(ps: Sequence[float | None]) -> list[float | None]:
 
 
 def verdict(mean: float | None, p: float | None) -> Verdict:
-    """Judge a difference by its corrected `p`, for every headline, sentence, table and colour.
-
-    The interval is not used: with few samples it can exclude zero although the exact test does not reject.
-    """
+    """Judge a difference by its corrected `p`, for every headline, sentence, table and colour. The interval is not
+    used: with few samples it can exclude zero although the exact test does not reject."""
     if not mean or p is None or p >= CLEAR:
         return "unclear"
     return "better" if mean > 0 else "worse"

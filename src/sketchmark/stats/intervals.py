@@ -120,10 +120,8 @@ def t_upper_tail(x: float, df: float) -> float:
 
 @lru_cache(maxsize=4096)
 def t_quantile(probability: float, df: float) -> float:
-    """Return the quantile for a probability above one half.
-
-    Newton's method from the normal quantile never overshoots, because the tail is convex.
-    """
+    """Return the quantile for a probability above one half. Newton's method from the normal quantile never
+    overshoots, because the tail is convex."""
     x = normal_quantile(probability)
     log_scale = math.lgamma((df + 1) / 2) - math.lgamma(df / 2) - 0.5 * math.log(df * math.pi)
     for _ in range(200):
@@ -141,10 +139,8 @@ FEWEST, MOST = 8, 1000
 
 
 def studentised(groups: Clusters, seed: int) -> tuple[float | None, float | None, str]:
-    """Return (low, high, method) for the mean, resampling whole clusters.
-
-    The studentised bootstrap suits skewed values, for which t covers too little and percentile bootstraps even less.
-    """
+    """Return (low, high, method) for the mean, resampling whole clusters. The studentised bootstrap suits skewed
+    values, for which t covers too little and percentile bootstraps even less."""
     count = len(groups.sizes)
     if count < 2:
         return None, None, "none"
@@ -188,10 +184,8 @@ Number = TypeVar("Number", float, Floats)
 
 @dataclass(frozen=True)
 class Interval:
-    """A mean over `n` items with a 95% interval. Without items the mean is None, never NaN.
-
-    `low` and `high` are None if the data do not show a spread (one item of unbounded range).
-    """
+    """A mean over `n` items with a 95% interval. Without items the mean is None, never NaN. `low` and `high` are None
+    if the data do not show a spread (one item of unbounded range)."""
 
     mean: float | None
     low: float | None

@@ -15,11 +15,9 @@ from sketchmark.stats.intervals import Clusters, Floats, Labels, normal_quantile
 
 @dataclass(frozen=True)
 class Pilot:
-    """Facts of a finished comparison from which the next one is planned.
-
-    `discordance` is the mean squared difference: for right/wrong answers, the proportion of items on which the two
-    differ. `design_effect` is the factor by which shared sources inflate the variance.
-    """
+    """Facts of a finished comparison from which the next one is planned. `discordance` is the mean squared
+    difference: for right/wrong answers, the proportion of items on which the two differ. `design_effect` is the
+    factor by which shared sources inflate the variance."""
 
     discordance: float
     design_effect: float = 1.0
@@ -152,10 +150,8 @@ class Sequence:
 
 
 def sequence(differences: npt.ArrayLike, misses: float = MISSES) -> Sequence | None:
-    """Return the confidence sequence of the mean of differences from -1 to 1; None without any.
-
-    Earlier looks could only narrow it. Without them it stays valid and needs no record.
-    """
+    """Return the confidence sequence of the mean of differences from -1 to 1; None without any. Earlier looks could
+    only narrow it. Without them it stays valid and needs no record."""
     d = numbers(differences)
     if not len(d):
         return None
@@ -168,10 +164,8 @@ def sequence(differences: npt.ArrayLike, misses: float = MISSES) -> Sequence | N
 
 
 def log_wealth(above: float, values: Floats, counts: Counts) -> Floats:
-    """Return the logarithm of the wealth from 1 after betting on a mean above `above`.
-
-    The last axis of `counts` is that of `values`; the others are separate games.
-    """
+    """Return the logarithm of the wealth from 1 after betting on a mean above `above`. The last axis of `counts` is
+    that of `values`; the others are separate games."""
     factors = 1 + np.outer(values - above, _FRACTIONS) / (1 + above)
     logs: Floats = np.logaddexp.reduce(counts @ np.log(factors), axis=-1) - np.log(len(_FRACTIONS))
     return logs

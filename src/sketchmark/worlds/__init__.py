@@ -33,11 +33,9 @@ Add = Callable[[int, Sample], None]
 
 
 class Play:
-    """Replies of the scripted players in a world, made only from the texts and pixels of a context.
-
-    None: no answer or drawing; the player then guesses or scribbles. Worlds that are solved move by move inherit from
-    `play.StepByStep` instead.
-    """
+    """Replies of the scripted players in a world, made only from the texts and pixels of a context. None: no answer
+    or drawing; the player then guesses or scribbles. Worlds that are solved move by move inherit from
+    `play.StepByStep` instead."""
 
     def answer(self, context: Context) -> str | None:
         """Return the reply of `player/solver`: always right."""
@@ -143,11 +141,8 @@ def _never(target: Mapping[str, Any]) -> bool:
 
 @dataclass(frozen=True)
 class World:
-    """Description of a world.
-
-    `about` is the docstring of its module: what you see and may do. `told_by` are phrases of its prompts by which
-    players recognise the world.
-    """
+    """Description of a world. `about` is the docstring of its module: what you see and may do. `told_by` are phrases
+    of its prompts by which players recognise the world."""
 
     name: str
     about: str
@@ -182,9 +177,7 @@ _NONE: Mapping[str, Load] = MappingProxyType({})
 
 class Worlds:
     """Registry of worlds: the built-in ones, those of installed packages, and those in `included` files of the user.
-
-    A world is imported when it is asked for. A later source replaces a world of the same name.
-    """
+    A world is imported when it is asked for. A later source replaces a world of the same name."""
 
     def __init__(self, included: Mapping[str, Load] = _NONE) -> None:
         self._load: Mapping[str, Load] = {**_built_in(), **_installed(), **included}
@@ -217,11 +210,8 @@ class Worlds:
         return [world.name for world in self]
 
     def of(self, target: Mapping[str, Any]) -> World | None:
-        """Return the world of a sample's target.
-
-        A target may name it. The others (published datasets and existing run folders) belong to the first world that
-        claims them.
-        """
+        """Return the world of a sample's target. A target may name it. The others (published datasets and existing
+        run folders) belong to the first world that claims them."""
         named = target.get("world")
         if named is None:
             return next((each for each in self if each.claims(target)), None)

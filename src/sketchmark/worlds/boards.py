@@ -127,10 +127,8 @@ def cells(box: Box, rows: int, cols: int) -> tuple[list[int], list[int]]:
 
 
 def cell_shares(labels: NDArray[np.intp], edges: tuple[list[int], list[int]], kinds: int) -> NDArray[np.float32]:
-    """The share of each label 0..kinds-1 among the pixels of each cell: (rows, cols, kinds).
-
-    A cell without pixels (a picture with fewer pixels than cells) has share 0 of everything.
-    """
+    """The share of each label 0..kinds-1 among the pixels of each cell: (rows, cols, kinds). A cell without pixels (a
+    picture with fewer pixels than cells) has share 0 of everything."""
     down, across = edges
     shares = np.zeros((len(down) - 1, len(across) - 1, kinds), np.float32)
     for r, c in np.ndindex(shares.shape[:2]):

@@ -18,12 +18,7 @@ if TYPE_CHECKING:
     from PIL import Image
 
 
-COLOURS = {
-    "red": (215, 35, 35),
-    "green": (30, 150, 60),
-    "blue": (40, 70, 215),
-    "yellow": (240, 200, 30),
-}
+COLOURS = {"red": (215, 35, 35), "green": (30, 150, 60), "blue": (40, 70, 215), "yellow": (240, 200, 30)}
 KINDS = ("circle", "square", "triangle")
 
 _DOTS = {
@@ -84,10 +79,7 @@ def read_number(picture: Picture) -> str:
         return ""
     dark = dark[rows[0] : rows[-1] + 1, columns[0] : columns[-1] + 1]
     dot = dark.shape[0] / 7
-    digits = ""
-    for start, end in _blocks(dark.any(axis=0), gap=dot / 2):
-        digits += _digit(dark[:, start:end], dot)
-    return digits
+    return "".join(_digit(dark[:, start:end], dot) for start, end in _blocks(dark.any(axis=0), gap=dot / 2))
 
 
 def _blocks(taken: NDArray[np.bool_], gap: float) -> list[tuple[int, int]]:
@@ -107,13 +99,9 @@ def _digit(block: NDArray[np.bool_], dot: float) -> str:
         return 0 <= column < block.shape[1] and bool(block[min(int((y + 0.5) * dot), block.shape[0] - 1), column])
 
     found = "".join("1" if seen(x, y) else "0" for y in range(7) for x in range(5))
-    best = max(_DOTS, key=lambda digit: sum(a == b for a, b in zip(_flat(digit), found, strict=True)))
-    alike = sum(a == b for a, b in zip(_flat(best), found, strict=True))
-    return best if alike >= 33 else "?"
-
-
-def _flat(digit: str) -> str:
-    return _DOTS[digit].replace(" ", "")
+    alike = {digit: sum(map(str.__eq__, dots.replace(" ", ""), found)) for digit, dots in _DOTS.items()}
+    best = max(alike, key=lambda digit: alike[digit])
+    return best if alike[best] >= 33 else "?"
 
 
 def shape_card(shape: Shape, size: tuple[int, int] = (_SIDE, _SIDE)) -> Picture:
@@ -142,14 +130,12 @@ def paint(image: Image.Image, shape: Shape, box: tuple[int, int, int, int]) -> N
 def read_shape(picture: Picture) -> Shape | None:
     """The largest thing of one colour, and which shape fills its own frame as far; None: nothing has a colour."""
     of_colour = colour_map(picture)
-    counts = {name: int((of_colour == name).sum()) for name in COLOURS}
-    colour = max(counts, key=lambda name: counts[name])
-    if counts[colour] < _LEAST * of_colour.size:
+    colour = _most(of_colour)
+    if not colour:
         return None
     mask = of_colour == colour
-    rows, columns = mask.sum(axis=1), mask.sum(axis=0)
-    high, wide = _extent(rows), _extent(columns)
-    filled = counts[colour] / (high * wide)
+    high, wide = _extent(mask.sum(axis=1)), _extent(mask.sum(axis=0))
+    filled = int(mask.sum()) / (high * wide)
     kind = "square" if filled > 0.92 else "circle" if 0.70 < filled < 0.87 else "triangle" if filled < 0.62 else ""
     return Shape(colour, kind if 0.6 < high / wide < 1.7 else "")
 
@@ -164,7 +150,11 @@ def main_colour(picture: Picture, left: float = 0.0, right: float = 1.0) -> str:
     """The colour that covers most of a part of the picture, from `left` to `right` of its width; or none."""
     of_colour = colour_map(picture)
     width = of_colour.shape[1]
-    part = of_colour[:, int(left * width) : int(right * width)]
+    return _most(of_colour[:, int(left * width) : int(right * width)])
+
+
+def _most(part: NDArray[np.str_]) -> str:
+    """The most frequent colour; empty if it is a speck."""
     counts = {name: int((part == name).sum()) for name in COLOURS}
     colour = max(counts, key=lambda name: counts[name])
     return colour if counts[colour] >= _LEAST * part.size else ""

@@ -144,10 +144,7 @@ def _parquet(name: str, making: Making, out: Path) -> Iterator[Add]:
 
         def add(number: int, sample: Sample) -> None:
             pictures = {
-                f"{shown}_image": {
-                    "bytes": picture_of(sample, shown).data,
-                    "path": f"{sample.id}_{shown}_image.png",
-                }
+                f"{shown}_image": {"bytes": picture_of(sample, shown).data, "path": f"{sample.id}_{shown}_image.png"}
                 for shown in making.pictures
             }
             answer = sample.target[making.answer]

@@ -22,7 +22,7 @@ import ast
 import json
 import re
 from collections.abc import Callable, Iterator, Sequence
-from itertools import zip_longest
+from itertools import pairwise, zip_longest
 from typing import Any, TypeVar
 
 from sketchmark.answers.mentions import FIRST_WORDS, Token, Words
@@ -39,26 +39,30 @@ Grid = list[list[str]] | list[list[int | str]]
 State = TypeVar("State")
 
 
-def compare(drawn: Sequence[Grid], expected: Sequence[Grid]) -> tuple[float, float, list[bool]]:
-    """(`img_exact`, `img_frame_acc`, which drawn frames are right). Frames are paired by their index; the share is
-    of the frames expected, and surplus drawings spoil only `img_exact`."""
+def frame_scores(
+    world: str, drawn: Sequence[Grid], expected: Sequence[Grid], legal: float, parsed: Sequence[bool]
+) -> tuple[dict[str, float | None], list[bool]]:
+    """Return the scores of drawings, and which drawn frames are right. Frames are paired by their index.
+    `img_frame_acc` is the share of the frames expected; surplus drawings spoil only `img_exact`."""
     right = [d == e for d, e in zip(drawn, expected, strict=False)]
-    share = sum(right) / len(expected) if expected else 0.0
-    exact = len(drawn) == len(expected) and all(right) and bool(expected)
-    return float(exact), share, right + [False] * (len(drawn) - len(right))
+    values: dict[str, float | None] = {
+        f"{world}_img_exact": float(len(drawn) == len(expected) and all(right) and bool(expected)),
+        f"{world}_img_frame_acc": sum(right) / len(expected) if expected else 0.0,
+        f"{world}_img_legal": legal,
+        f"{world}_parse_frame_success": sum(parsed) / len(parsed) if parsed else 0.0,
+        f"{world}_parse_all_ok": float(bool(parsed) and all(parsed)),
+    }
+    return values, right + [False] * (len(drawn) - len(right))
 
 
 def share_legal(first: State | None, drawn: Sequence[State | None], follows: Callable[[State, State], bool]) -> float:
     """The share of drawn frames that follow from the frame before by one legal move. A frame that cannot be read
     follows from nothing, and nothing follows from it. No frames: 0."""
-    if not drawn:
-        return 0.0
-    legal = 0
-    before = first
-    for state in drawn:
-        legal += before is not None and state is not None and follows(before, state)
-        before = state
-    return legal / len(drawn)
+    legal = [
+        before is not None and after is not None and follows(before, after)
+        for before, after in pairwise([first, *drawn])
+    ]
+    return sum(legal) / len(legal) if legal else 0.0
 
 
 Ends = tuple[re.Pattern[str], re.Pattern[str]]
@@ -91,10 +95,8 @@ def unwrap(response: str) -> str:
 
 
 def tagged_moves(response: str, scoring: str) -> list[str] | None:
-    """The LAST tagged list, entries trimmed and lower-cased. None: there is none, or it cannot be read.
-
-    `lenient` also takes Python-literal lists, and without tags the last list in the text that is valid.
-    """
+    """The LAST tagged list, entries trimmed and lower-cased. None: there is none, or it cannot be read. `lenient`
+    also takes Python-literal lists, and without tags the last list in the text that is valid."""
     text = unwrap(response)
     tagged = list(_between(text, _MOVES))
     if tagged:
@@ -109,10 +111,8 @@ def tagged_moves(response: str, scoring: str) -> list[str] | None:
 
 def tagged_choice(response: str, scoring: str) -> int | None:
     """The FIRST tagged object's `choice`, 0 or 1, or for `official` what equals them in Python: `true`, `1.0`.
-
     `lenient` also takes the spelling `FINAL_ANSWER JSON`, a choice given as text, and failing all that the first
-    `"choice": d` anywhere, which an echo of the prompt's template satisfies (see `echoes_template`).
-    """
+    `"choice": d` anywhere, which an echo of the prompt's template satisfies (see `echoes_template`)."""
     text = unwrap(response)
     if scoring != "lenient":
         value = _choice_in(text, _CHOICE_TAG)
@@ -131,11 +131,9 @@ def echoes_template(response: str) -> bool:
 
 
 def _between(text: str, ends: Ends) -> Iterator[str]:
-    """Each `[…]` or `{…}` from an opening to the first closing behind it, brackets included.
-
-    As `opening.*?closing` would find them, but in one pass: where no closing is left, that pattern would look for one
-    behind every later opening too, and a reply of nothing but openings would take hours.
-    """
+    """Each `[…]` or `{…}` from an opening to the first closing behind it, brackets included. As `opening.*?closing`
+    would find them, but in one pass: where no closing is left, that pattern would look for one behind every later
+    opening too, and a reply of nothing but openings would take hours."""
     opening, closing = ends
     at = 0
     while (start := opening.search(text, at)) and (end := closing.search(text, start.end())):
@@ -331,10 +329,6 @@ def _agreement(said: Sequence[State], drawn: Sequence[State | None]) -> float | 
     """Frames are paired by their place; one that is drawn and not said, or said and not drawn, does not agree."""
     if not any(state is not None for state in drawn):
         return None
-    missing = object()
-    pairs = [
-        (one, other)
-        for one, other in zip_longest(said, drawn, fillvalue=missing)
-        if other is not None  # it cannot be read
-    ]
-    return sum(one == other for one, other in pairs) / len(pairs)
+    pairs = zip_longest(said, drawn, fillvalue=object())
+    agree = [one == other for one, other in pairs if other is not None]  # None: it cannot be read
+    return sum(agree) / len(agree)

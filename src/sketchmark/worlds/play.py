@@ -69,16 +69,8 @@ class Shown:
     @property
     def plans(self) -> list[str]:
         """The moves of this episode's plans, in order: the player's own words."""
-        moves = []
-        for part in self.later:
-            if (
-                part.by == "model"
-                and part.text
-                and (found := _MOVE.search(part.text))
-                and "move" in part.text.lower()
-            ):
-                moves.append(found[1].lower())
-        return moves
+        own = [part.text for part in self.later if part.by == "model" and part.text and "move" in part.text.lower()]
+        return [found[1].lower() for text in own if (found := _MOVE.search(text))]
 
 
 def puzzle_in(context: Context) -> Shown | None:
@@ -103,10 +95,8 @@ def labelled(context: Context, label: str) -> Picture | None:
 
 
 class StepByStep(ABC, Play, Generic[State]):
-    """Worlds in which moves lead from state to state until a goal is reached, asked for as `<ANSWER_JSON>[…]`.
-
-    A world says how a state is read, drawn, changed and solved; the rest is the same for all of them.
-    """
+    """Worlds in which moves lead from state to state until a goal is reached, asked for as `<ANSWER_JSON>[…]`. A
+    world says how a state is read, drawn, changed and solved; the rest is the same for all of them."""
 
     unpictured = "I cannot picture the next state."
     """The sketcher's description of a state that it has not drawn."""
@@ -147,10 +137,7 @@ class StepByStep(ABC, Play, Generic[State]):
         if state is None or not moves:
             return []
         *right, last = moves
-        frames = []
-        for move in right:
-            state = self.after(state, move)
-            frames.append(self.render(state))
+        frames = [self.render(state := self.after(state, move)) for move in right]
         wrong = self.astray(state, last, right[-1] if right else "", Random(sample.id))
         return [] if wrong is None else [*frames, self.render(wrong)]
 
@@ -242,11 +229,9 @@ class StepByStep(ABC, Play, Generic[State]):
         return state
 
     def _followed(self, first: State, shown: Shown) -> tuple[list[str], State]:
-        """Return the planned moves that the drawings show, and where they lead.
-
-        The first one that shows anything else (a slip of the hand, white paper, another puzzle) ends it: a page that
-        does not fit is not trusted, nor are those behind it.
-        """
+        """Return the planned moves that the drawings show, and where they lead. The first one that shows anything
+        else (a slip of the hand, white paper, another puzzle) ends it: a page that does not fit is not trusted, nor
+        are those behind it."""
         done, now = list[str](), first
         for move, picture in zip(shown.plans, shown.drawings, strict=False):
             expected = self.after(now, move)

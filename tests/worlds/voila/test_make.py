@@ -1,4 +1,5 @@
-"""`voila make` end to end: every format, both spellings, training and testing, and `voila check` on all of them."""
+"""`voila make` end to end: every format, both spellings, training and testing, and `voila check` on all of them; how
+it picks pictures and joins them."""
 
 import csv
 import json
@@ -11,10 +12,10 @@ from click.testing import CliRunner, Result
 from PIL import Image
 
 from sketchmark.commands.voila import voila_command
-from sketchmark.errors import BadInput, MissingExtra
+from sketchmark.errors import BadInput, DataMissing, MissingExtra
 from sketchmark.media import Picture
-from sketchmark.worlds.voila.make import SetOrder, make
-from sketchmark.worlds.voila.scenes import SCENES, file_prefix
+from sketchmark.worlds.voila.make import BankShelf, FolderShelf, Rotation, SetOrder, collage, make, open_shelf
+from sketchmark.worlds.voila.scenes import SCENES, Scene, file_prefix
 from sketchmark.worlds.voila.table import read_table
 
 
@@ -165,3 +166,66 @@ def test_parquet_without_its_library_names_the_extra_to_install(
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     with pytest.raises(MissingExtra, match=r"a parquet file needs sketchmark\[data\]"):
         make(tmp_path / "set.parquet", SetOrder(19, images=folders))
+
+
+CATS = Scene(2, 5, 3)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    images = tmp_path / "Test_Images"
+    images.mkdir()
+    for scene in SCENES:
+        (images / f"{file_prefix(scene)}7111.png").touch()
+    return tmp_path
+
+
+def test_a_users_folder_is_found_by_its_published_name_and_read_by_prefix(folder: Path) -> None:
+    (folder / "Test_Images" / "notes.txt").touch()
+    (folder / "Test_Images" / "Two_Cats_walking_3.PNG").touch()
+    shelf = open_shelf(folder, "testing", seed=0)
+    assert list(shelf.files(CATS)) == ["Two_Cats_walking_3.PNG", "two_cats_walking_7111.png"]
+    assert list(shelf.files(Scene(1, 5, 3))) == ["one_cat_walking_7111.png"]
+
+
+def test_a_folder_that_lacks_a_scene_is_refused_before_anything_is_made(folder: Path) -> None:
+    (folder / "Test_Images" / "two_cats_walking_7111.png").unlink()
+    with pytest.raises(DataMissing, match="lacks pictures of 1 of 728 scenes, first 'two cats walking'"):
+        FolderShelf(folder / "Test_Images")
+
+
+def test_all_nine_training_pictures_are_used_before_any_returns() -> None:
+    rotation = Rotation(BankShelf("training", seed=0))
+    others = (Scene(1, 0, 0), Scene(1, 1, 1))
+    picks = [rotation.pick_row((CATS, *others), Scene(1, 2, 2))[0][0] for _ in range(18)]
+    assert len(set(picks[:9])) == len(set(picks[9:])) == 9
+
+
+def test_the_fourth_picture_is_never_one_of_the_first_three_even_right_after_a_refill() -> None:
+    rotation = Rotation(BankShelf("training", seed=0))
+    for _ in range(40):
+        shown, fourth = rotation.pick_row((Scene(1, 0, 0), CATS, Scene(1, 1, 1)), CATS)
+        assert fourth not in shown
+
+
+def test_a_scene_with_a_single_picture_may_repeat_it_because_there_is_no_other(folder: Path) -> None:
+    rotation = Rotation(FolderShelf(folder / "Test_Images"))
+    shown, fourth = rotation.pick_row((Scene(1, 0, 0), CATS, Scene(1, 1, 1)), CATS)
+    assert fourth == shown[1]
+
+
+def _plain(colour: str, width: int, height: int) -> Picture:
+    return Picture.from_image(Image.new("RGB", (width, height), colour))
+
+
+def test_three_pictures_stand_in_one_row_with_white_gaps_and_no_frame() -> None:
+    image = collage([_plain("red", 100, 100), _plain("lime", 100, 100), _plain("blue", 100, 100)]).image()
+    assert image.size == (400, 100)
+    row = [image.getpixel((x, 50)) for x in (0, 99, 100, 149, 150, 249, 250, 299, 300, 399)]
+    red, lime, blue, white = (255, 0, 0), (0, 255, 0), (0, 0, 255), (255, 255, 255)
+    assert row == [red, red, white, white, lime, lime, white, white, blue, blue]
+
+
+def test_smaller_pictures_grow_to_the_tallest_and_keep_their_shape() -> None:
+    joined = collage([_plain("red", 33, 50), _plain("lime", 100, 100), _plain("blue", 201, 200)])
+    assert joined.size == ((33 * 4) + 200 + 201 + 100, 200)

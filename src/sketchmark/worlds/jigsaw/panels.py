@@ -30,20 +30,14 @@ if TYPE_CHECKING:
 
 
 KINDS: dict[str, Callable[[Random, int, int], Canvas]] = {
-    "landscape": scenes.landscape,
-    "seascape": scenes.seascape,
-    "city": scenes.city,
-    "wood": scenes.wood,
-    "marble": scenes.marble,
-    "weave": scenes.weave,
-    "bubbles": scenes.bubbles,
-    "nebula": scenes.nebula,
-    "glass": scenes.glass,
+    **{view.__name__: view for view in (scenes.landscape, scenes.seascape, scenes.city)},
+    **{texture.__name__: texture for texture in (scenes.wood, scenes.marble, scenes.weave)},
+    **{texture.__name__: texture for texture in (scenes.bubbles, scenes.nebula, scenes.glass)},
 }
 
 
 def pick_kind(rng: Random, but: str = "") -> str:
-    """A kind of scene at random; scenes with things in them are more frequent than textures."""
+    """A kind of scene at random; views are more frequent than textures."""
     names = [name for name in (*KINDS, "landscape", "seascape", "city", "landscape") if name != but]
     return names[rng.randrange(len(names))]
 
@@ -88,11 +82,9 @@ class Jigsaw:
 
 
 def generate(seed: int, difficulty: str = "medium", folder: Path | None = None, size: int = 224) -> Jigsaw:
-    """A jigsaw whose panel is `size` pixels wide, from a self-made scene or from a picture in the user's folder.
-
-    The wrong patch must fit visibly worse than the right one at the seams; where it does not (a cloudless sky looks
-    the same everywhere) another patch, and then another scene, is taken.
-    """
+    """A jigsaw whose panel is `size` pixels wide, from a self-made scene or from a picture in the user's folder. The
+    wrong patch must fit visibly worse than the right one at the seams; where it does not (a cloudless sky looks the
+    same everywhere) another patch, and then another scene, is taken."""
     if difficulty not in WRONG_KINDS:
         raise BadInput(f"{difficulty!r} is not a difficulty of jigsaws", ", ".join(WRONG_KINDS))
     if not 32 <= size <= 1024:
@@ -186,7 +178,7 @@ def _fits_worse(panel: Pixels, wrong: Pixels) -> bool:
     cell = panel.shape[0] // 2
     filled = panel.copy()
     filled[cell:, cell:] = wrong
-    return _seam_cost(filled) > 1.3 * _seam_cost(panel) + 2
+    return seam_cost(filled) > 1.3 * seam_cost(panel) + 2
 
 
 def _hidden(panel: Pixels) -> Picture:
@@ -215,12 +207,14 @@ def complete(ref: Picture, candidate: Picture) -> Picture:
 
 
 def _filled(ref: Picture, candidate: Picture) -> Pixels:
-    panel, patch = ref.values.copy(), candidate.values
+    panel = ref.values.copy()
     top, left = panel.shape[0] // 2, panel.shape[1] // 2
-    room = panel.shape[1] - left, panel.shape[0] - top
-    fits = candidate.size == room
-    panel[top:, left:] = patch if fits else np.asarray(candidate.image().resize(room))
+    panel[top:, left:] = _sized(candidate, (panel.shape[1] - left, panel.shape[0] - top))
     return panel
+
+
+def _sized(picture: Picture, size: tuple[int, int]) -> Pixels:
+    return picture.values if picture.size == size else np.asarray(picture.image().resize(size))
 
 
 def frames(jigsaw: Jigsaw) -> list[Picture]:
@@ -228,17 +222,14 @@ def frames(jigsaw: Jigsaw) -> list[Picture]:
     return [complete(jigsaw.ref, candidate) for candidate in jigsaw.candidates]
 
 
-def seam_cost(completed: Picture) -> float:
-    """Return how badly the bottom-right cell continues its neighbours: mean colour step (0..255) across its seams."""
-    return _seam_cost(completed.values)
-
-
 def seam_cost_with(ref: Picture, candidate: Picture) -> float:
-    """The same of a panel that is completed in thought only."""
-    return _seam_cost(_filled(ref, candidate))
+    """Return the seam cost of a panel that is completed in thought only."""
+    return seam_cost(_filled(ref, candidate))
 
 
-def _seam_cost(panel: Pixels) -> float:
+def seam_cost(panel: Picture | Pixels) -> float:
+    """Return how badly the bottom-right cell continues its neighbours: mean colour step (0..255) across its seams."""
+    panel = panel.values if isinstance(panel, Picture) else panel
     top, left = panel.shape[0] // 2, panel.shape[1] // 2
     across = np.abs(panel[top:, left].astype(np.int16) - panel[top:, left - 1]).mean()
     down = np.abs(panel[top, left:].astype(np.int16) - panel[top - 1, left:]).mean()
@@ -247,15 +238,11 @@ def _seam_cost(panel: Pixels) -> float:
 
 def similarity(one: Picture, two: Picture) -> float:
     """Return the similarity of two images, 0 to 1, without weights: mean structural similarity over the channels.
-
     Wang et al. 2004 with the usual constants, but plain 7x7 windows. The second picture is scaled to the first one's
-    size. Identical pictures have exactly 1; negative similarity (inverted structure) counts as 0.
-    """
+    size. Identical pictures have exactly 1; negative similarity (inverted structure) counts as 0."""
     if one.pixel_digest == two.pixel_digest:
         return 1.0
-    same_size = one.size == two.size
-    second = two.values if same_size else np.asarray(two.image().resize(one.size))
-    x, y = one.values.astype(np.int32), second.astype(np.int32)
+    x, y = one.values.astype(np.int32), _sized(two, one.size).astype(np.int32)
     mean_x, mean_y = _window_means(x), _window_means(y)
     spread = _window_means(x * x) - mean_x * mean_x + (_window_means(y * y) - mean_y * mean_y)
     shared = _window_means(x * y) - mean_x * mean_y

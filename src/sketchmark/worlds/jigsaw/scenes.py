@@ -24,19 +24,16 @@ from sketchmark.worlds.jigsaw.paint import (
     vary,
 )
 
-_PALETTES = tuple(
-    tuple(colour(code) for code in codes.split())
-    for codes in (
-        "0b132b 1c2541 3a506b 5bc0be f0fff1",
-        "2d1e2f 7a3e48 d9734e f2b880 fff3e2",
-        "10302a 2a6f4e 6fb98f e8e2b0 fdf6e3",
-        "1a1423 3d314a 684756 96705b e6c79c",
-        "03045e 0077b6 00b4d8 90e0ef fefae0",
-        "3c1642 086375 2fa89a b5d08a fbf6df",
-        "3a0ca3 7209b7 f72585 ff9e6d ffe5b4",
-        "283618 606c38 dda15e bc6c25 fefae0",
-    )
-)
+
+def _stops(*gradients: str) -> tuple[tuple[Colour, ...], ...]:
+    return tuple(tuple(map(colour, codes.split())) for codes in gradients)
+
+
+_PALETTES = _stops(
+    "0b132b 1c2541 3a506b 5bc0be f0fff1", "2d1e2f 7a3e48 d9734e f2b880 fff3e2", "10302a 2a6f4e 6fb98f e8e2b0 fdf6e3",
+    "1a1423 3d314a 684756 96705b e6c79c", "03045e 0077b6 00b4d8 90e0ef fefae0", "3c1642 086375 2fa89a b5d08a fbf6df",
+    "3a0ca3 7209b7 f72585 ff9e6d ffe5b4", "283618 606c38 dda15e bc6c25 fefae0",
+)  # fmt: skip
 
 
 def _palette(rng: Random) -> list[Colour]:
@@ -116,9 +113,8 @@ def bubbles(rng: Random, height: int, width: int) -> Canvas:
             glow = (256 - lit * 200 // (radius * radius)).clip(30, 256)
             ball = np.array(tint, np.int32) * glow[..., None] >> 8
             shape.lay(np.where(away <= radius * radius, 225, 0).astype(np.int32), ball)
-            shape.lay(
-                shape.square_distance(row - radius // 2, col - radius // 2) * 25 <= radius * radius, (255, 255, 250)
-            )
+            glint = shape.square_distance(row - radius // 2, col - radius // 2)
+            shape.lay(glint * 25 <= radius * radius, (255, 255, 250))
     return canvas
 
 
@@ -153,14 +149,8 @@ def glass(rng: Random, height: int, width: int) -> Canvas:
     return canvas
 
 
-_SKIES = tuple(
-    tuple(colour(code) for code in codes.split())
-    for codes in ("3f7fc4 8fc1ea e8f1f5", "2b3a67 b56576 f7b267", "5b86b0 c9d6df fbe8d3", "31447a e57f84 fcd5a0")
-)
-_NIGHTS = tuple(
-    tuple(colour(code) for code in codes.split())
-    for codes in ("060a1f 14204a 3d3b73", "0a0f1e 1b2a41 5c4b6e", "0b0b24 2a1a4a 7a3b69")
-)
+_SKIES = _stops("3f7fc4 8fc1ea e8f1f5", "2b3a67 b56576 f7b267", "5b86b0 c9d6df fbe8d3", "31447a e57f84 fcd5a0")
+_NIGHTS = _stops("060a1f 14204a 3d3b73", "0a0f1e 1b2a41 5c4b6e", "0b0b24 2a1a4a 7a3b69")
 
 
 def _sky(rng: Random, height: int, width: int, stops: tuple[Colour, ...], reach: int) -> Canvas:
@@ -207,11 +197,10 @@ def _meadow(rng: Random, canvas: Canvas, base: int, rise: int, grass: Colour) ->
 def _fir(rng: Random, canvas: Canvas, row: int, col: int, tall: int) -> None:
     green = vary(rng, (34, 84, 52), 16)
     canvas.rectangle(row - tall // 8, col - tall // 30, tall // 8, max(2, tall // 15), (84, 58, 40))
+    light = blend(green, (190, 220, 120), 60)
     for tier in range(4):
-        half = tall * (11 - 2 * tier) // 40
-        canvas.triangle(
-            row - tall // 8 - tall * (tier + 2) // 6, col, tall // 3, half, blend(green, (190, 220, 120), 60), green
-        )
+        top, half = row - tall // 8 - tall * (tier + 2) // 6, tall * (11 - 2 * tier) // 40
+        canvas.triangle(top, col, tall // 3, half, light, green)
 
 
 def _leafy(rng: Random, canvas: Canvas, row: int, col: int, tall: int) -> None:
@@ -240,9 +229,8 @@ def landscape(rng: Random, height: int, width: int) -> Canvas:
     horizon = height * rng.randint(42, 52) // 100
     sky = _SKIES[rng.randrange(len(_SKIES))]
     canvas = _sky(rng, height, width, sky, horizon)
-    canvas.disc(
-        rng.randint(height // 10, height // 3), rng.randrange(width), height // 18, (255, 244, 200), height // 3
-    )
+    sun = rng.randint(height // 10, height // 3), rng.randrange(width)
+    canvas.disc(*sun, height // 18, (255, 244, 200), height // 3)
     haze = sky[-1]
     ranges = rng.randint(1, 3)
     for layer in range(ranges, 0, -1):
@@ -259,15 +247,13 @@ def landscape(rng: Random, height: int, width: int) -> Canvas:
         for _ in range(width * rng.randint(4, 9) // height):
             col = rng.randrange(width)
             row = int(ground[col]) + rng.randrange(height // 30, height // 8)
-            (_fir if rng.randrange(3) else _leafy)(
-                rng, canvas, row, col, height * rng.randint(9, 12 + 4 * layer) // 100
-            )
+            tree = _fir if rng.randrange(3) else _leafy
+            tree(rng, canvas, row, col, height * rng.randint(9, 12 + 4 * layer) // 100)
     petals = [vary(rng, tone, 20) for tone in ((240, 90, 90), (250, 214, 90), (245, 245, 240), (170, 110, 210))]
     for _ in range(width * 90 // height):
         row = rng.randrange(height * 82 // 100, height)
-        canvas.disc(
-            row, rng.randrange(width), rng.randint(2, 2 + (row - height * 3 // 4) // 24), petals[rng.randrange(4)]
-        )
+        col, radius = rng.randrange(width), rng.randint(2, 2 + (row - height * 3 // 4) // 24)
+        canvas.disc(row, col, radius, petals[rng.randrange(4)])
     return canvas
 
 
@@ -329,9 +315,8 @@ def city(rng: Random, height: int, width: int) -> Canvas:
     canvas = _sky(rng, height, width, night, quay)
     for _ in range(width * 60 // height):
         canvas.disc(rng.randrange(quay), rng.randrange(width), rng.randrange(1, 3), (236, 236, 250))
-    canvas.disc(
-        rng.randint(height // 10, height // 4), rng.randrange(width), height // 16, (244, 238, 214), height // 3
-    )
+    moon = rng.randint(height // 10, height // 4), rng.randrange(width)
+    canvas.disc(*moon, height // 16, (244, 238, 214), height // 3)
     for layer in range(3):
         tone = blend(night[2], (8, 10, 24), 60 + 75 * layer)
         col = -rng.randrange(height // 10)

@@ -30,22 +30,11 @@ from sketchmark.worlds import (
     boards,
     disk,
     in_words,
+    moves,
     numbered_drafts,
 )
 from sketchmark.worlds.maze import board as maze
 from sketchmark.worlds.maze.generator import Maze
-from sketchmark.worlds.moves import (
-    OFFICIAL,
-    aligned,
-    answered_moves,
-    compare,
-    followed_moves,
-    initial,
-    moves_scores,
-    rules,
-    share_legal,
-    with_truth,
-)
 from sketchmark.worlds.play import Shown, StepByStep
 
 _SQUARE = [(n, n) for n in (6, *range(2, 6), *range(7, 26))]
@@ -94,11 +83,8 @@ def read_maze(picture: Picture) -> Maze | None:
 
 def _read(picture: Picture) -> Maze | None:
     for rows, cols in _likely_sizes(picture):
-        reading = maze.read(picture, rows, cols)
-        cells = [cell for row in reading.grid for cell in row]
-        marks = (cells.count("S"), cells.count("G"), cells.count("SG"))
-        if "?" not in cells and marks in ((1, 1, 0), (0, 0, 1)):
-            return maze.to_maze(reading)
+        if found := maze.to_maze(maze.read(picture, rows, cols)):
+            return found
     return None
 
 
@@ -125,17 +111,17 @@ _OURS = ("maze_solved", "maze_img_legal")
 
 def score(sample: Sample, episode: Episode, grading: Grading) -> Scores:
     truth, rows, cols = sample.target["moves"], sample.target["rows"], sample.target["cols"]
-    official = rules(grading) == OFFICIAL
-    answer = answered_moves(episode, grading)
+    official = moves.rules(grading) == moves.OFFICIAL
+    answer = moves.answered_moves(episode, grading)
 
     def read(picture: Picture) -> tuple[maze.MazeReading, maze.MazeReading]:
         """Our reading, and the one that the published scores are made of."""
         ours = maze.read(picture, rows, cols)
         return ours, maze.read(picture, rows, cols, published=True) if official else ours
 
-    ours, seen = read(initial(sample))
+    ours, seen = read(moves.initial(sample))
     board = maze.to_maze(ours)
-    values = moves_scores("maze", answer, truth)
+    values = moves.moves_scores("maze", answer, truth)
     values["maze_solved"] = float(answer is not None and board is not None and _walks(board, answer))
     notes: dict[str, Any] = {"answer": answer, "expected": truth}
     if board is None:
@@ -143,22 +129,16 @@ def score(sample: Sample, episode: Episode, grading: Grading) -> Scores:
     if episode.draw_attempts:
         expected = maze.published_grids(seen, truth or ()) if board or official else []
         drawn = [read(picture) for picture in episode.drawings]
-        exact, share, right = compare([published.grid for _, published in drawn], expected)
         parsed = [_maze_parses(published, seen) for _, published in drawn]
-        states = [maze.to_maze(ours) for ours, _ in drawn]
-        values |= {
-            "maze_img_exact": exact,
-            "maze_img_frame_acc": share,
-            "maze_img_legal": share_legal(board, states, _maze_follows),
-            "maze_parse_frame_success": sum(parsed) / len(parsed) if parsed else 0.0,
-            "maze_parse_all_ok": float(bool(parsed) and all(parsed)),
-        }
-        notes["frames_right"] = right
-    values |= followed_moves(_PLAY, sample, episode, answer)
+        legal = moves.share_legal(board, [maze.to_maze(ours) for ours, _ in drawn], _maze_follows)
+        grids = [published.grid for _, published in drawn]
+        found, notes["frames_right"] = moves.frame_scores("maze", grids, expected, legal, parsed)
+        values |= found
+    values |= moves.followed_moves(_PLAY, sample, episode, answer)
     if official and seen.start is None:
         notes["skipped"] = "the published evaluator finds no agent in the input and leaves the item out"
         values = {name: value if name in _OURS else None for name, value in values.items()}
-    return Scores(with_truth(values, truth, notes, "maze_solved"), notes, unparsed=answer is None)
+    return Scores(moves.with_truth(values, truth, notes, "maze_solved"), notes, unparsed=answer is None)
 
 
 def score_drawings(sample: Sample, episode: Episode, grading: Grading) -> Scores:
@@ -167,17 +147,17 @@ def score_drawings(sample: Sample, episode: Episode, grading: Grading) -> Scores
         return Scores({})
     rows, cols = sample.target["rows"], sample.target["cols"]
     found = score(sample, episode, Grading())
-    board = maze.to_maze(maze.read(initial(sample), rows, cols))
+    board = maze.to_maze(maze.read(moves.initial(sample), rows, cols))
     seen = [maze.to_maze(maze.read(picture, rows, cols)) for picture in episode.drawings]
     drawn = [state.start if state else None for state in seen]
     said = maze.replay(board, found.notes["answer"] or ()) if board else []
-    return aligned(found, "maze_img_frame_acc", said, drawn)
+    return moves.aligned(found, "maze_img_frame_acc", said, drawn)
 
 
-def _walks(board: maze.Maze, moves: Sequence[str]) -> bool:
+def _walks(board: maze.Maze, answer: Sequence[str]) -> bool:
     """Only legal moves, and the last one reaches the goal (walking on past it does not count)."""
     at = board.start
-    for move in moves:
+    for move in answer:
         if not maze.legal(board, at, move):
             return False
         at = maze.step(board, at, move)
@@ -185,12 +165,9 @@ def _walks(board: maze.Maze, moves: Sequence[str]) -> bool:
 
 
 def _maze_parses(drawn: maze.MazeReading, seen: maze.MazeReading) -> bool:
-    """No `?`, the input's walls, and exactly one S and one G, or exactly one SG."""
-    cells = [cell for row in drawn.grid for cell in row]
-    walls = [[cell == "#" for cell in row] for row in drawn.grid]
-    marks = (cells.count("S"), cells.count("G"), cells.count("SG"))
-    same = walls == [[cell == "#" for cell in row] for row in seen.grid]
-    return "?" not in cells and same and marks in ((1, 1, 0), (0, 0, 1))
+    """A whole maze with the input's walls."""
+    walls, its = ([[cell == "#" for cell in row] for row in reading.grid] for reading in (drawn, seen))
+    return walls == its and maze.to_maze(drawn) is not None
 
 
 def _maze_follows(before: maze.Maze, after: maze.Maze) -> bool:
@@ -206,14 +183,14 @@ def samples(
 ) -> Iterator[Sample]:
     def make(id: str, number: int, own_seed: int) -> Sample:
         made = maze.generate(own_seed, rows, cols, min_steps, max_steps)
-        moves = maze.solve(made) or []
+        way = maze.solve(made) or []
         return Sample(
             id=id,
             pictures={"initial": maze.render(made)},
-            target={"moves": moves, "rows": rows, "cols": cols},
-            groups={"steps": len(moves), "size": f"{rows}x{cols}"},
-            steps=len(moves),
-            frames=partial(maze.frames, made, moves),
+            target={"moves": way, "rows": rows, "cols": cols},
+            groups={"steps": len(way), "size": f"{rows}x{cols}"},
+            steps=len(way),
+            frames=partial(maze.frames, made, way),
         )
 
     return numbered_drafts("maze", seed, make)

@@ -22,23 +22,9 @@ from sketchmark.worlds.boards import MOVES, Position
 from sketchmark.worlds.maze.generator import Maze, distances_from, generate
 
 __all__ = [
-    "MOVES",
-    "Maze",
-    "MazeReading",
-    "edges",
-    "expected_grid",
-    "frames",
-    "generate",
-    "legal",
-    "published_grids",
-    "read",
-    "render",
-    "replay",
-    "shortest_paths",
-    "solve",
-    "step",
-    "to_maze",
-]
+    "MOVES", "Maze", "MazeReading", "edges", "expected_grid", "frames", "generate", "legal", "published_grids",
+    "read", "render", "replay", "shortest_paths", "solve", "step", "to_maze",
+]  # fmt: skip
 
 FLOOR, WALL, START, GOAL = "#f4efe6", "#1f2937", "#2563eb", "#22c55e"
 PATH, PAGE = "#ef4444", "#ffffff"  # docs/benchmarks/uni-mmmu.md, "Colours"
@@ -69,11 +55,8 @@ def legal(maze: Maze, at: Position, move: str) -> bool:
 
 def replay(maze: Maze, moves: Iterable[str]) -> list[Position]:
     """The agent's position after each move, the start not included."""
-    at, places = maze.start, []
-    for move in moves:
-        at = step(maze, at, move)
-        places.append(at)
-    return places
+    at = maze.start
+    return [at := step(maze, at, move) for move in moves]
 
 
 def solve(maze: Maze) -> list[str] | None:
@@ -132,11 +115,9 @@ def _rendered(maze: Maze, cell: int) -> Picture:
 
 @lru_cache(maxsize=8)
 def _stamps(cell: int) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """The agent's dot and the goal's frame; the dot fits into the frame, so both can be read from one cell.
-
-    The frame covers less of its cell than the evaluator's first goal threshold: like the published pictures with
-    thin frames it is found by the second rule (the largest share of goal colour, at least a quarter).
-    """
+    """The agent's dot and the goal's frame; the dot fits into the frame, so both can be read from one cell. The frame
+    covers less of its cell than the evaluator's first goal threshold: like the published pictures with thin frames it
+    is found by the second rule (the largest share of goal colour, at least a quarter)."""
     across = np.arange(cell) * 2 + 1 - cell
     reach = np.maximum(np.abs(across)[:, None], np.abs(across)[None, :]) * 100
     frame = (reach <= 92 * cell) & (reach > 62 * cell)
@@ -236,10 +217,8 @@ def to_maze(reading: MazeReading) -> Maze | None:
 
 
 def expected_grid(seen: MazeReading | Maze, position: Position) -> list[list[str]]:
-    """The grid that a right picture reads as with the agent at `position`, the rest as `seen` in the input.
-
-    Every cell except walls is floor, also an unclear one, as in the published evaluator.
-    """
+    """The grid that a right picture reads as with the agent at `position`, the rest as `seen` in the input. Every
+    cell except walls is floor, also an unclear one, as in the published evaluator."""
     if isinstance(seen, Maze):
         grid = [["#" if wall else " " for wall in row] for row in seen.walls]
     else:

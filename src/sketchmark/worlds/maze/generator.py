@@ -46,10 +46,8 @@ def distances_from(walls: Sequence[Sequence[bool]], origin: Position) -> dict[Po
 
 @lru_cache(maxsize=16)
 def longest_way(rows: int, cols: int) -> int:
-    """The longest shortest way that can be promised: a snake through every other row (or column).
-
-    A few steps more are possible on some boards (23 instead of 20 on 6x6), but not found reliably.
-    """
+    """The longest shortest way that can be promised: a snake through every other row (or column). A few steps more
+    are possible on some boards (23 instead of 20 on 6x6), but not found reliably."""
     return max(len(_snake(rows, cols)), len(_snake(cols, rows))) - 1
 
 
@@ -83,10 +81,8 @@ def _neighbours(rows: int, cols: int) -> dict[Position, list[Position]]:
 
 
 def _wander(rng: Random, rows: int, cols: int, steps: int) -> list[Position] | None:
-    """A random way that is nowhere next to an earlier part of itself; None if not found within a few tries.
-
-    Such a way is the shortest one between its ends when all else is wall. Each dead end goes back half the way.
-    """
+    """A random way that is nowhere next to an earlier part of itself; None if not found within a few tries. Such a
+    way is the shortest one between its ends when all else is wall. Each dead end goes back half the way."""
     around = _neighbours(rows, cols)
     way = [(rng.randrange(rows), rng.randrange(cols))]
     used = set(way)
@@ -133,9 +129,7 @@ def _cut_snake(rng: Random, rows: int, cols: int, steps: int) -> list[Position]:
 
 def _open_up(rng: Random, rows: int, cols: int, way: list[Position]) -> list[list[bool]]:
     """Open floor around a path. A cell may open if start to cell to goal is longer than the path, which stays unique.
-
-    Floor grows from floor. How often a cell may join several floor cells decides between corridors and rooms.
-    """
+    Floor grows from floor. How often a cell may join several floor cells decides between corridors and rooms."""
     around = _neighbours(rows, cols)
     far = rows * cols + 1
     from_start, from_goal = ([[far] * cols for _ in range(rows)] for _ in range(2))

@@ -30,19 +30,8 @@ from sketchmark.worlds import (
     World,
     disk,
     in_words,
+    moves,
     numbered_drafts,
-)
-from sketchmark.worlds.moves import (
-    OFFICIAL,
-    aligned,
-    answered_moves,
-    compare,
-    followed_moves,
-    initial,
-    moves_scores,
-    rules,
-    share_legal,
-    with_truth,
 )
 from sketchmark.worlds.play import Shown, StepByStep
 from sketchmark.worlds.sliding import board as sliding
@@ -59,15 +48,15 @@ def samples(*, seed: int, data: Path | None, n: int, min_depth: int, max_depth: 
 
     def make(id: str, number: int, own_seed: int) -> Sample:
         state = sliding.generate(own_seed, min_depth + number % (max_depth - min_depth + 1), n)
-        moves = sliding.solve(state)
+        way = sliding.solve(state)
         return Sample(
             id=id,
             pictures={"initial": sliding.render(state), "goal": goal},
             fields={"n": str(n), "tiles": str(n * n - 1)},
-            target={"moves": moves, "n": n},
-            groups={"steps": len(moves), "size": f"{n}x{n}"},
-            steps=len(moves),
-            frames=partial(sliding.frames, state, moves),
+            target={"moves": way, "n": n},
+            groups={"steps": len(way), "size": f"{n}x{n}"},
+            steps=len(way),
+            frames=partial(sliding.frames, state, way),
         )
 
     return numbered_drafts("sliding", seed, make)
@@ -111,13 +100,13 @@ class SlidingPlay(StepByStep[Sliding]):
 
     def blindly(self, state: Sliding) -> list[str]:
         """Moves at random until it happens to be solved, or the player gives up."""
-        tiles, moves = state.tiles, list[str]()
+        tiles, guess = state.tiles, list[str]()
         rng = Random(sum(place * tile for place, tile in enumerate(tiles)))
-        while tiles != state.goal and len(moves) < _LONGEST_GUESS:
+        while tiles != state.goal and len(guess) < _LONGEST_GUESS:
             move = rng.choice(sliding.legal_moves(tiles))
             tiles = sliding.apply(tiles, move) or tiles
-            moves.append(move)
-        return moves
+            guess.append(move)
+        return guess
 
 
 _PLAY = SlidingPlay()
@@ -172,10 +161,8 @@ def _folder(out: Path) -> Iterator[Add]:
 
         def add(number: int, sample: Sample) -> None:
             size = f"{sample.target['n']}x{sample.target['n']}"
-            steps, words = (
-                f"sliding/demo_{size}_{number:05d}_steps",
-                f"sliding/demo_{size}_steps_words_{number:05d}.json",
-            )
+            steps = f"sliding/demo_{size}_{number:05d}_steps"
+            words = f"sliding/demo_{size}_steps_words_{number:05d}.json"
             pictures = [disk.picture_of(sample, "initial"), *disk.frames_of(sample)]
             saved = disk.save_steps(out, f"{steps}/demo_step_{{:04d}}.png", pictures)
             disk.save_json(out / words, {"steps_words": sample.target["moves"]})
@@ -186,11 +173,11 @@ def _folder(out: Path) -> Iterator[Add]:
 
 def score(sample: Sample, episode: Episode, grading: Grading) -> Scores:
     truth, n = sample.target["moves"], sample.target["n"]
-    official = rules(grading) == OFFICIAL
-    answer = answered_moves(episode, grading)
-    first = sliding.to_state(sliding.read(initial(sample), n))
-    expected = _slides(first, truth or ()) if first else []
-    values = moves_scores("sliding", answer, truth)
+    official = moves.rules(grading) == moves.OFFICIAL
+    answer = moves.answered_moves(episode, grading)
+    first = sliding.to_state(sliding.read(moves.initial(sample), n))
+    expected = sliding.replay(first, truth or ()) if first else []
+    values = moves.moves_scores("sliding", answer, truth)
     goal = expected[-1] if expected else None
     values["sliding_solved"] = float(answer is not None and first is not None and _slides_to(first, answer, goal))
     notes: dict[str, Any] = {"answer": answer, "expected": truth}
@@ -201,18 +188,12 @@ def score(sample: Sample, episode: Episode, grading: Grading) -> Scores:
         published = [sliding.read(picture, n, published=True) for picture in episode.drawings] if official else drawn
         true_frames = sample.frames() if sample.frames else []
         expected_frames = [sliding.read(frame, n, published=official) for frame in true_frames]
-        exact, share, right = compare(published, expected_frames)
         parsed = [all(cell != "?" for row in reading for cell in row) for reading in drawn]
-        values |= {
-            "sliding_img_exact": exact,
-            "sliding_img_frame_acc": share,
-            "sliding_img_legal": share_legal(first, [sliding.to_state(reading) for reading in drawn], _slide_follows),
-            "sliding_parse_frame_success": sum(parsed) / len(parsed) if parsed else 0.0,
-            "sliding_parse_all_ok": float(bool(parsed) and all(parsed)),
-        }
-        notes["frames_right"] = right
-    values |= followed_moves(_PLAY, sample, episode, answer)
-    return Scores(with_truth(values, truth, notes), notes, unparsed=answer is None)
+        legal = moves.share_legal(first, [sliding.to_state(reading) for reading in drawn], _slide_follows)
+        found, notes["frames_right"] = moves.frame_scores("sliding", published, expected_frames, legal, parsed)
+        values |= found
+    values |= moves.followed_moves(_PLAY, sample, episode, answer)
+    return Scores(moves.with_truth(values, truth, notes), notes, unparsed=answer is None)
 
 
 def score_drawings(sample: Sample, episode: Episode, grading: Grading) -> Scores:
@@ -220,25 +201,14 @@ def score_drawings(sample: Sample, episode: Episode, grading: Grading) -> Scores
         return Scores({})
     n = sample.target["n"]
     found = score(sample, episode, Grading())
-    state = sliding.to_state(sliding.read(initial(sample), n))
+    state = sliding.to_state(sliding.read(moves.initial(sample), n))
     drawn = [sliding.to_state(sliding.read(picture, n)) for picture in episode.drawings]
-    said = list[State]()
-    for move in found.notes["answer"] or ():
-        state = sliding.apply(state, move) or state if state else None
-        said += [state] if state else []
-    return aligned(found, "sliding_img_frame_acc", said, drawn)
+    said = sliding.replay(state, found.notes["answer"] or ()) if state else []
+    return moves.aligned(found, "sliding_img_frame_acc", said, drawn)
 
 
-def _slides(state: State, moves: Sequence[str]) -> list[State]:
-    states = []
-    for move in moves:
-        state = sliding.apply(state, move) or state
-        states.append(state)
-    return states
-
-
-def _slides_to(state: State, moves: Sequence[str], goal: State | None) -> bool:
-    for move in moves:
+def _slides_to(state: State, answer: Sequence[str], goal: State | None) -> bool:
+    for move in answer:
         after = sliding.apply(state, move)
         if after is None:
             return False

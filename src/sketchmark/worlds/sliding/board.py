@@ -41,15 +41,13 @@ def side_of(state: State) -> int:
 
 @lru_cache(maxsize=8)
 def _sources(n: int) -> tuple[dict[str, int], ...]:
-    """For each place of the empty cell: the moves possible there, and where the tile comes from.
-
-    A tile that moves up comes from below the empty cell, and so on.
-    """
-    places = []
-    for row, col in np.ndindex(n, n):
-        found = {move: (row - dr, col - dc) for move, (dr, dc) in MOVES.items()}
-        places.append({move: r * n + c for move, (r, c) in found.items() if 0 <= r < n and 0 <= c < n})
-    return tuple(places)
+    """For each place of the empty cell: the moves possible there, and where the tile comes from. A tile that moves up
+    comes from below the empty cell, and so on."""
+    inside = range(n)
+    return tuple(
+        {m: (row - dr) * n + col - dc for m, (dr, dc) in MOVES.items() if row - dr in inside and col - dc in inside}
+        for row, col in np.ndindex(n, n)
+    )
 
 
 def legal_moves(state: State) -> list[str]:
@@ -165,10 +163,8 @@ def table(n: int) -> Depths:
 
 def search(state: State, goal: State, most: int | None = None, deepest: int = 31) -> list[list[str]]:
     """All shortest solutions (at most `most`), in the order of MOVES: iterative deepening on the Manhattan distance.
-
     Every move changes that distance by one, so only every other limit can succeed. Empty if there is no solution
-    within `deepest` moves.
-    """
+    within `deepest` moves."""
     n = side_of(state)
     home = {number: divmod(place, n) for place, number in enumerate(goal)}
     away = [
@@ -206,22 +202,9 @@ def search(state: State, goal: State, most: int | None = None, deepest: int = 31
 
 
 __all__ = [
-    "MOVES",
-    "State",
-    "apply",
-    "edges",
-    "frames",
-    "generate",
-    "goal_state",
-    "is_solvable",
-    "legal_moves",
-    "optimal_solutions",
-    "read",
-    "render",
-    "side_of",
-    "solve",
-    "to_state",
-]
+    "MOVES", "State", "apply", "edges", "frames", "generate", "goal_state", "is_solvable", "legal_moves",
+    "optimal_solutions", "read", "render", "replay", "side_of", "solve", "to_state",
+]  # fmt: skip
 
 COLOURS = (
     *("#e41a1c", "#377eb8", "#4daf4a", "#984ea3", "#ff7f00", "#ffff33", "#a65628", "#f781bf", "#999999"),
@@ -336,13 +319,14 @@ def _rendered(state: State, side: int, cell: int) -> Picture:
     return boards.painted(page, boards.rgb8("#ffffff", *COLOURS[: side * side]))
 
 
+def replay(state: State, moves: Iterable[str]) -> list[State]:
+    """The state after every move; a move that is not possible changes nothing."""
+    return [state := apply(state, move) or state for move in moves]
+
+
 def frames(state: State, moves: Iterable[str]) -> list[Picture]:
-    """The true picture after every move; a move that is not possible changes nothing."""
-    pictures = []
-    for move in moves:
-        state = apply(state, move) or state
-        pictures.append(render(state))
-    return pictures
+    """The true picture after every move."""
+    return [render(after) for after in replay(state, moves)]
 
 
 def read(picture: Picture, n: int = 3, *, published: bool = False) -> list[list[int | str]]:

@@ -47,35 +47,11 @@ from sketchmark.worlds.voila.scenes import (
 from sketchmark.worlds.voila.sets import hidden_scene, largest_count, sample_questions
 
 __all__ = [
-    "ACTIONS",
-    "ANY",
-    "NUMBERS",
-    "SCENES",
-    "STRUCTURES",
-    "SUBJECTS",
-    "WORLD",
-    "Question",
-    "Scene",
-    "Structure",
-    "Subject",
-    "all_questions",
-    "answer",
-    "answer_without_any",
-    "combined_text",
-    "file_prefix",
-    "hidden_scene",
-    "index_of",
-    "largest_count",
-    "parse_description",
-    "question_at",
-    "question_in",
-    "relations_text",
-    "sample_questions",
-    "scene_of_file",
-    "space_size",
-    "structure_of",
-    "structures",
-]
+    "ACTIONS", "ANY", "NUMBERS", "SCENES", "STRUCTURES", "SUBJECTS", "WORLD", "Question", "Scene", "Structure",
+    "Subject", "all_questions", "answer", "answer_without_any", "combined_text", "file_prefix", "hidden_scene",
+    "index_of", "largest_count", "parse_description", "question_at", "question_in", "relations_text",
+    "sample_questions", "scene_of_file", "space_size", "structure_of", "structures",
+]  # fmt: skip
 
 
 class AnalogyPlay(Play):
@@ -136,10 +112,6 @@ def _scenes(context: Context) -> tuple[Scene, Scene, Scene] | None:
 
 
 WORLD = World(
-    name="voila",
-    about=__doc__ or "",
-    told_by=("fourth image", "first three images"),
-    play=AnalogyPlay(),
-    rank=4,
+    name="voila", about=__doc__ or "", told_by=("fourth image", "first three images"), play=AnalogyPlay(), rank=4
 )
 """It has no `making`: `sketchmark voila` makes and writes its datasets, in the benchmark's own files."""

@@ -140,11 +140,9 @@ def open_shelf(images: Path | None, dataset: Dataset, seed: int) -> PictureFolde
 
 
 class Rotation:
-    """Training picks: every picture of a scene is used once before any is used again.
-
-    The fourth picture is never one of the first three as long as the scene has a second picture to offer; the
-    original can slip here (docs/benchmarks/voila.md, "Picked again after a refill").
-    """
+    """Training picks: every picture of a scene is used once before any is used again. The fourth picture is never one
+    of the first three as long as the scene has a second picture to offer; the original can slip here
+    (docs/benchmarks/voila.md, "Picked again after a refill")."""
 
     def __init__(self, shelf: PictureFolders) -> None:
         self._shelf = shelf
@@ -184,10 +182,8 @@ class SetOrder:
 
 
 def make(target: Path, order: SetOrder) -> int:
-    """Write the set and return how many questions it holds.
-
-    The table appears under its name only when it is complete; the original appends to whatever is there.
-    """
+    """Write the set and return how many questions it holds. The table appears under its name only when it is
+    complete; the original appends to whatever is there."""
     if target.suffix not in (".csv", ".jsonl", ".parquet"):
         raise BadInput(f"unknown format of {target.name}", "end the name in .csv, .jsonl or .parquet")
     if order.collage and not order.pictures:

@@ -92,35 +92,15 @@ class Structure:
 
 
 _LETTERS: Mapping[Rule, str] = {
-    "stable": "S",
-    "change": "C",
-    "arithmetic": "A",
-    "arithmetic without repeat": "A'",
-    "distraction": "D",
-}
+    "stable": "S", "change": "C", "arithmetic": "A", "arithmetic without repeat": "A'", "distraction": "D",
+}  # fmt: skip
 _RULES: Mapping[str, Rule] = {letter: rule for rule, letter in _LETTERS.items()}
 
 _TABLE = {
-    1: "S S C",
-    2: "D S C",
-    3: "S D C",
-    4: "D D C",
-    5: "S C S",
-    6: "D C S",
-    7: "S C D",
-    8: "D C D",
-    9: "A S S",
-    10: "A D S",
-    11: "A S D",
-    12: "A D D",
-    13: "S C C",
-    14: "D C C",
-    15: "A C S",
-    16: "A C D",
-    17: "A S C",
-    18: "A D C",
-    19: "A' C C",
-}
+    1: "S S C", 2: "D S C", 3: "S D C", 4: "D D C", 5: "S C S", 6: "D C S", 7: "S C D", 8: "D C D", 9: "A S S",
+    10: "A D S", 11: "A S D", 12: "A D D", 13: "S C C", 14: "D C C", 15: "A C S", 16: "A C D", 17: "A S C",
+    18: "A D C", 19: "A' C C",
+}  # fmt: skip
 
 STRUCTURES: Mapping[int, Structure] = {
     id: Structure(id, *(_RULES[letter] for letter in letters.split())) for id, letters in _TABLE.items()

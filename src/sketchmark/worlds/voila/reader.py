@@ -107,9 +107,7 @@ def _key_mask(families: NDArray[np.uint8], subject: int) -> Array:
 @cache
 def _template(subject: int, scale: float) -> NDArray[np.complex64]:
     """A head as a filter, ready for correlation: fur or hair counts for, bare parts and surroundings count against.
-
-    What is below the chin is left out: shoulders, a book or a box may be there.
-    """
+    What is below the chin is left out: shoulders, a book or a box may be there."""
     nowhere = (0, 255, 0)
     pen = Pen(SIDE, nowhere)
     unit = scale * SIZES.get(subject, 1.0)
@@ -188,16 +186,10 @@ def _heads(families: NDArray[np.uint8]) -> Heads | None:
 
 
 _ACTION_BY_GROUND = {
-    "pitch": "playing soccer",
-    "road": "driving a car",
-    "ice": "ice-skating",
-    "path": "walking",
-    "water": "swimming",
-    "meadow": "jumping",
-    "soil": "digging a hole",
-    "paving": "carrying something",
+    "pitch": "playing soccer", "road": "driving a car", "ice": "ice-skating", "path": "walking",
+    "water": "swimming", "meadow": "jumping", "soil": "digging a hole", "paving": "carrying something",
     "track": "running",
-}
+}  # fmt: skip
 
 _MUST_SHOW = {"driving a car": "tyre", "digging a hole": "pit", "carrying something": "box"}
 """The thing without which an action did not happen, wherever the figures are."""

@@ -27,44 +27,22 @@ class Subject(NamedTuple):
 
 
 SUBJECTS = (
-    Subject("female child", "female children"),
-    Subject("man", "men"),
-    Subject("woman", "women"),
-    Subject("senior man", "senior men"),
-    Subject("senior woman", "senior women"),
-    Subject("cat", "cats"),
-    Subject("dog", "dogs"),
-    Subject("fox", "foxes"),
-    Subject("hamster", "hamsters"),
-    Subject("monkey", "monkeys"),
-    Subject("wolf", "wolves"),
-    Subject("male child", "male children"),
-    Subject("bear", "bears"),
+    Subject("female child", "female children"), Subject("man", "men"), Subject("woman", "women"),
+    Subject("senior man", "senior men"), Subject("senior woman", "senior women"), Subject("cat", "cats"),
+    Subject("dog", "dogs"), Subject("fox", "foxes"), Subject("hamster", "hamsters"), Subject("monkey", "monkeys"),
+    Subject("wolf", "wolves"), Subject("male child", "male children"), Subject("bear", "bears"),
     Subject("rabbit", "rabbits"),
-)
+)  # fmt: skip
 
 ACTIONS = (
-    "playing soccer",
-    "driving a car",
-    "ice-skating",
-    "walking",
-    "swimming",
-    "jumping",
-    "typing",
-    "writing",
-    "digging a hole",
-    "carrying something",
-    "reading",
-    "running",
-    "eating food",
-)
+    "playing soccer", "driving a car", "ice-skating", "walking", "swimming", "jumping", "typing", "writing",
+    "digging a hole", "carrying something", "reading", "running", "eating food",
+)  # fmt: skip
 
 
 class Scene(NamedTuple):
-    """Content of one image; None stands for `any`.
-
-    `number` is the count itself (1 to 4); `subject` and `action` are positions in SUBJECTS and ACTIONS.
-    """
+    """Content of one image; None stands for `any`. `number` is the count itself (1 to 4); `subject` and `action` are
+    positions in SUBJECTS and ACTIONS."""
 
     number: int | None
     subject: int | None

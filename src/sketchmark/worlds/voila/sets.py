@@ -186,11 +186,8 @@ T = TypeVar("T")
 
 
 def largest_count(distraction: bool, balance: bool = False) -> int:
-    """The most questions that equal shares without repeats allow.
-
-    A balanced set may take up to half of the smallest structure: fuller than that, exact balance and no repeats
-    contradict each other in the arithmetic structures.
-    """
+    """The most questions that equal shares without repeats allow. A balanced set may take up to half of the smallest
+    structure: fuller than that, exact balance and no repeats contradict each other in the arithmetic structures."""
     chosen = structures(distraction)
     smallest = min(structure.size for structure in chosen)
     return len(chosen) * (smallest // 2 if balance else smallest)
@@ -211,11 +208,9 @@ def share_of(count: int, distraction: bool, balance: bool = False) -> int:
 
 
 def sample_questions(count: int, seed: int, distraction: bool, balance: bool = False) -> Iterator[Question]:
-    """`count` questions in the published order of structures, uniformly drawn unless balanced.
-
-    Each structure has its own stream of random numbers, so with the same seed and share a set without distraction
-    is exactly the no-distraction part of the set with it, as in the released files.
-    """
+    """`count` questions in the published order of structures, uniformly drawn unless balanced. Each structure has its
+    own stream of random numbers, so with the same seed and share a set without distraction is exactly the
+    no-distraction part of the set with it, as in the released files."""
     share = share_of(count, distraction, balance)
     return _sample(share, seed, distraction, balance)
 

@@ -57,41 +57,17 @@ class Spelling:
         return answer_without_any(answer, trailing_space=self.trailing_space)
 
 
+_SHARED = ("img1", "img2", "img3", "img4", "desc_img1", "desc_img2", "desc_img3")
+
 SPELLINGS: dict[Columns, Spelling] = {
     "released": Spelling(
-        (
-            "img1",
-            "img2",
-            "img3",
-            "img4",
-            "desc_img1",
-            "desc_img2",
-            "desc_img3",
-            "desc_im4",
-            "combined_description",
-            "question",
-            "rule",
-            "Real_relations",
-        ),
-        first_gap=" ",
+        (*_SHARED, "desc_im4", "combined_description", "question", "rule", "Real_relations"),
+        " ",
         trailing_space=False,
     ),
     "generator": Spelling(
-        (
-            "img1",
-            "img2",
-            "img3",
-            "img4",
-            "desc_img1",
-            "desc_img2",
-            "desc_img3",
-            "desc_img4",
-            "combined_descriptions",
-            "image_question",
-            "rule",
-            "relations",
-        ),
-        first_gap="",
+        (*_SHARED, "desc_img4", "combined_descriptions", "image_question", "rule", "relations"),
+        "",
         trailing_space=True,
     ),
 }
@@ -102,19 +78,9 @@ def make_row(
 ) -> QuestionRow:
     """A question as a row. `file4` is the fourth picture of a training set; a testing set has the answer's words."""
     spelling = SPELLINGS[columns]
-    first, second, third = (scene.describe() for scene in question.scenes)
-    return QuestionRow(
-        *files,
-        file4 if file4 is not None else spelling.answer(question.answer),
-        first,
-        second,
-        third,
-        question.answer.describe(),
-        spelling.combined(question),
-        collage,
-        str(question.rule),
-        relations_text(question),
-    )
+    fourth = file4 if file4 is not None else spelling.answer(question.answer)
+    texts = (*(scene.describe() for scene in (*question.scenes, question.answer)), spelling.combined(question))
+    return QuestionRow._make((*files, fourth, *texts, collage, str(question.rule), relations_text(question)))
 
 
 def spelling_of(header: Iterable[str]) -> Columns | None:

@@ -5,22 +5,22 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from sketchmark.worlds.voila.bank import props
 from sketchmark.worlds.voila.bank.figure import Figure, Outfit, Pose
 from sketchmark.worlds.voila.bank.pen import CARS, CLOTHES, CLOUD, FRAME, RIPPLE, WHITE, Colour, Pen
 
 
+@dataclass(frozen=True)
 class Actor:
     """One figure in one image: its subject, its clothes, and a random stream for small differences."""
 
-    def __init__(self, pen: Pen, subject: int, outfit: Outfit, rng: random.Random, ground: Colour) -> None:
-        self.pen = pen
-        self.subject = subject
-        self.outfit = outfit
-        self.rng = rng
-        self.ground = ground
+    pen: Pen
+    subject: int
+    outfit: Outfit
+    rng: random.Random
+    ground: Colour
 
     def figure(self, pose: Pose, *, mouth_open: bool = False, look: float = 2.5) -> Figure:
         face = replace(self.outfit.face, mouth_open=mouth_open, look=look)
@@ -80,11 +80,7 @@ def _walk(actor: Actor) -> None:
     actor.shadow(0, 1, 20)
     step = 14 + actor.shake(1.5)
     pose = Pose(
-        lean=3,
-        hands=((-19, -29), (20, -36)),
-        feet=((-step, -3), (step, -1)),
-        elbows=(-1, -1),
-        knees=(-1, -1),
+        lean=3, hands=((-19, -29), (20, -36)), feet=((-step, -3), (step, -1)), elbows=(-1, -1), knees=(-1, -1)
     )
     actor.figure(pose).draw(actor.pen)
 
@@ -117,12 +113,7 @@ def _jump(actor: Actor) -> None:
     for x in (-12, 0, 12):
         actor.pen.stroke([(x, up + 6), (x, up + 12 + (4 if x == 0 else 0))], 2.0, WHITE)
     with actor.pen.at(0, up):
-        pose = Pose(
-            hands=((-33, -58), (33, -58)),
-            feet=((-14, -9), (14, -9)),
-            elbows=(1, -1),
-            knees=(1, -1),
-        )
+        pose = Pose(hands=((-33, -58), (33, -58)), feet=((-14, -9), (14, -9)), elbows=(1, -1), knees=(1, -1))
         actor.figure(pose, look=0, mouth_open=True).draw(actor.pen)
 
 
@@ -153,13 +144,7 @@ def _dig(actor: Actor) -> None:
     pen = actor.pen
     actor.shadow(-4, 1, 18)
     props.pit(pen)
-    pose = Pose(
-        lean=12,
-        hip=(-7, -27),
-        hands=((11, -28), (5, -42)),
-        feet=((-12, 0), (2, 0)),
-        elbows=(-1, -1),
-    )
+    pose = Pose(lean=12, hip=(-7, -27), hands=((11, -28), (5, -42)), feet=((-12, 0), (2, 0)), elbows=(-1, -1))
     actor.figure(pose).draw(pen, held=lambda: props.shovel(pen))
     props.pit_rim(pen)
     props.flying_earth(pen)
@@ -226,18 +211,6 @@ def _eat(actor: Actor) -> None:
     actor.figure(pose, look=0, mouth_open=True).draw(pen, cover=cover, held=held)
 
 
-_ACTS: dict[int, Callable[[Actor], None]] = {
-    0: _soccer,
-    1: _drive,
-    2: _skate,
-    3: _walk,
-    4: _swim,
-    5: _jump,
-    6: _type,
-    7: _write,
-    8: _dig,
-    9: _carry,
-    10: _read,
-    11: _run,
-    12: _eat,
-}
+_ACTS: tuple[Callable[[Actor], None], ...] = (
+    _soccer, _drive, _skate, _walk, _swim, _jump, _type, _write, _dig, _carry, _read, _run, _eat,
+)  # fmt: skip

@@ -42,15 +42,9 @@ HUMANS = (GIRL, MAN, WOMAN, SENIOR_MAN, SENIOR_WOMAN, BOY)
 SIZES = {GIRL: 0.86, BOY: 0.88, HAMSTER: 0.84, RABBIT: 0.86, CAT: 0.92, BEAR: 1.04}
 _WIDTHS = {HAMSTER: 1.35, BEAR: 1.35, SENIOR_MAN: 1.12, MAN: 1.12, WOMAN: 0.92, DOG: 1.08, WOLF: 1.08}
 _BELLIES: dict[int, Colour] = {
-    CAT: CAT_LIGHT,
-    DOG: CREAM,
-    FOX: WHITE,
-    HAMSTER: WHITE,
-    MONKEY: MONKEY_FACE,
-    WOLF: WOLF_LIGHT,
-    BEAR: BEAR_MUZZLE,
-    RABBIT: WHITE,
-}
+    CAT: CAT_LIGHT, DOG: CREAM, FOX: WHITE, HAMSTER: WHITE, MONKEY: MONKEY_FACE, WOLF: WOLF_LIGHT,
+    BEAR: BEAR_MUZZLE, RABBIT: WHITE,
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -90,24 +84,20 @@ class Figure:
     def draw(self, pen: Pen, held: Callable[[], None] | None = None, cover: Callable[[], None] | None = None) -> None:
         """`cover` goes over the body and under the near arms (a desk), `held` over that."""
         pose = self.pose
-        near_over = (True, True) if pose.arms_in_front else (False, True)
         if pose.lean < 40:
             self._tail(pen)
-        for side in (0, 1):
-            if not near_over[side]:
-                self._arm(pen, side)
+        if not pose.arms_in_front:
+            self._arm(pen, 0)
         if pose.legs:
             self._leg(pen, 0)
             self._leg(pen, 1)
         self._torso(pen)
         self._head(pen)
-        if cover:
-            cover()
-        if held:
-            held()
-        for side in (0, 1):
-            if near_over[side]:
-                self._arm(pen, side)
+        for thing in (cover, held):
+            if thing:
+                thing()
+        for side in (0, 1) if pose.arms_in_front else (1,):
+            self._arm(pen, side)
 
     @property
     def is_human(self) -> bool:
@@ -148,9 +138,8 @@ class Figure:
             pen.oval(*spine, 11.5 * w, 16.5, self._fur, turn=self.pose.lean)
             round_belly = 1.25 if self.subject == HAMSTER else 1.0
             belly = _BELLIES[self.subject]
-            pen.oval(
-                *self._up(TORSO * 0.42, 1.5), 7.4 * w * round_belly, 11.5 * round_belly, belly, turn=self.pose.lean
-            )
+            middle = self._up(TORSO * 0.42, 1.5)
+            pen.oval(*middle, 7.4 * w * round_belly, 11.5 * round_belly, belly, turn=self.pose.lean)
             return
         top, bottom = self.outfit.top, self.outfit.bottom
         pen.stroke([self._up(TORSO - 2), self._up(TORSO + 4)], 7, self.outfit.face.skin)
@@ -170,14 +159,8 @@ class Figure:
             pen.stroke([self._up(2), self._up(TORSO - 4)], 2.0, WHITE)
         if self.subject == SENIOR_WOMAN:
             for side in (-1, 1):
-                wrap = [
-                    (TORSO + 1, 0),
-                    (TORSO, side * 10),
-                    (TORSO - 12, side * 13),
-                    (TORSO - 10, side * 4),
-                    (6, side * 1),
-                ]
-                pen.polygon([self._up(*point) for point in wrap], SHAWL)
+                wrap = ((TORSO + 1, 0), (TORSO, 10), (TORSO - 12, 13), (TORSO - 10, 4), (6, 1))
+                pen.polygon([self._up(along, side * across) for along, across in wrap], SHAWL)
             pen.circle(*self._up(TORSO - 7), 2.2, WHITE)
         if self.subject == BOY:
             pen.stroke([self._up(12, -8.5), self._up(12, 8.5)], 4, WHITE)
@@ -193,17 +176,12 @@ class Figure:
             pen.stroke([(x, y), (x - 9, y - 4), (x - 13, y - 13)], 5.0, fur)
         elif self.subject in (FOX, WOLF):
             tip = WHITE if self.subject == FOX else WOLF_LIGHT
-            pen.blob(
-                [(x + 3, y - 3), (x - 9, y - 8), (x - 21, y - 20), (x - 27, y - 10), (x - 20, y + 5), (x - 6, y + 6)],
-                fur,
-            )
+            brush = ((3, -3), (-9, -8), (-21, -20), (-27, -10), (-20, 5), (-6, 6))
+            pen.blob([(x + dx, y + dy) for dx, dy in brush], fur)
             pen.blob([(x - 20, y - 14), (x - 21, y - 20), (x - 26, y - 17), (x - 27, y - 10), (x - 23, y - 6)], tip)
         elif self.subject == MONKEY:
-            pen.stroke(
-                [(x, y), (x - 12, y + 4), (x - 20, y - 2), (x - 21, y - 12), (x - 15, y - 15), (x - 13, y - 10)],
-                3.4,
-                fur,
-            )
+            curl = ((0, 0), (-12, 4), (-20, -2), (-21, -12), (-15, -15), (-13, -10))
+            pen.stroke([(x + dx, y + dy) for dx, dy in curl], 3.4, fur)
         elif self.subject == RABBIT:
             pen.circle(x - 3, y + 1, 5.6, WHITE)
         elif self.subject == BEAR:
@@ -216,9 +194,8 @@ class Figure:
         if self.is_human:
             skin, sleeve = self.outfit.face.skin, self.outfit.top
             pen.stroke([elbow, hand], 5.4, skin)
-            pen.stroke(
-                [shoulder, elbow], 6.6, _darker(sleeve) if side == 0 and not self.pose.arms_in_front else sleeve
-            )
+            is_far = side == 0 and not self.pose.arms_in_front
+            pen.stroke([shoulder, elbow], 6.6, _darker(sleeve) if is_far else sleeve)
             if self.subject in (MAN, SENIOR_MAN, SENIOR_WOMAN):
                 middle = ((elbow[0] + hand[0]) / 2, (elbow[1] + hand[1]) / 2)
                 pen.stroke([elbow, middle], 6.4, sleeve)

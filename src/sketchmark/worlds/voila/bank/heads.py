@@ -60,10 +60,8 @@ def dog(pen: Pen, face: Face, fur: Colour) -> None:
     pen.blob([(look - 2.2, -17.5), (look + 2.2, -17.5), (look, -8)], CREAM)
     pen.oval(look, 9.6, 8.8, 7.8, CREAM)
     for side in (-1, 1):
-        pen.blob(
-            [(side * 10, -17), (side * 19, -16), (side * 26, -2), (side * 25, 13), (side * 18, 12), (side * 15, -4)],
-            DOG_EAR,
-        )
+        ear = ((10, -17), (19, -16), (26, -2), (25, 13), (18, 12), (15, -4))
+        pen.blob([(side * x, y) for x, y in ear], DOG_EAR)
     eyes(pen, look, -2, gap=7.5, size=2.7)
     pen.oval(look, 4.4, 4, 3, INK)
     pen.circle(look - 1.2, 3.6, 0.9, WHITE)
@@ -81,9 +79,8 @@ def fox(pen: Pen, face: Face, fur: Colour) -> None:
     pen.blob([(-24, 4), (-17, -9), (-7, -16), (7, -16), (17, -9), (24, 4), (13, 12), (0, 20), (-13, 12)], fur)
     look = face.look
     for side in (-1, 1):
-        pen.blob(
-            [(side * 23, 4.5), (side * 12, 3.5), (look + side * 3.4, 8), (look * 0.6, 19), (side * 11, 12.6)], WHITE
-        )
+        inner = (look + side * 3.4, 8), (look * 0.6, 19)
+        pen.blob([(side * 23, 4.5), (side * 12, 3.5), *inner, (side * 11, 12.6)], WHITE)
     eyes(pen, look, -1, gap=8, size=2.5)
     pen.oval(look * 0.8, 17, 3.6, 2.8, INK)
     pen.circle(look * 0.8 - 1, 16.2, 0.8, WHITE)
@@ -134,31 +131,16 @@ def wolf(pen: Pen, face: Face, fur: Colour) -> None:
         pen.polygon([(side * 9, -14), (side * 14.4, -24), (side * 16, -9)], WOLF_DARK)
     pen.polygon(
         [
-            (-16, -12),
-            (-6, -18),
-            (6, -18),
-            (16, -12),
-            (19, -2),
-            (27, 4),
-            (20, 6),
-            (24, 13),
-            (14, 13),
-            (8, 19),
-            (-8, 19),
-            (-14, 13),
-            (-24, 13),
-            (-20, 6),
-            (-27, 4),
-            (-19, -2),
+            (-16, -12), (-6, -18), (6, -18), (16, -12), (19, -2), (27, 4), (20, 6), (24, 13),
+            (14, 13), (8, 19), (-8, 19), (-14, 13), (-24, 13), (-20, 6), (-27, 4), (-19, -2),
         ],
         fur,
-    )
+    )  # fmt: skip
     look = face.look
     pen.blob([(look - 3, -17), (look + 3, -17), (look + 2, -4), (look - 2, -4)], WOLF_DARK)
     for side in (-1, 1):
-        pen.blob(
-            [(look + side * 3, 3), (side * 14, 2), (side * 16, 9), (side * 7, 17), (look, 19), (look, 8)], WOLF_LIGHT
-        )
+        outer = (side * 14, 2), (side * 16, 9), (side * 7, 17)
+        pen.blob([(look + side * 3, 3), *outer, (look, 19), (look, 8)], WOLF_LIGHT)
     pen.blob([(look - 6, 4), (look, 1), (look + 6, 4), (look + 7, 14), (look, 20), (look - 7, 14)], WOLF_LIGHT)
     eyes(pen, look, -2, gap=7.6, size=2.3, iris=(250, 208, 70))
     for side in (-1, 1):
@@ -218,14 +200,22 @@ def _glasses(pen: Pen, look: float, y: float) -> None:
     pen.stroke([(look - 1.6, y - 0.6), (look + 1.6, y - 0.6)], 1.4, GLASSES)
 
 
+def _lips(pen: Pen, face: Face, opened: tuple[float, float], closed: tuple[float, float, float]) -> None:
+    """An open mouth at (y, width), or closed lips at y with their two radii."""
+    if face.mouth_open:
+        mouth(pen, face, *opened)
+    else:
+        y, rx, ry = closed
+        pen.oval(face.look, y, rx, ry, LIPS)
+
+
 def girl(pen: Pen, face: Face, hair: Colour) -> None:
     for side in (-1, 1):
         pen.blob([(side * 15, -4), (side * 24, -6), (side * 31, 4), (side * 28, 18), (side * 22, 12)], hair)
     pen.oval(0, -2, 20, 19.5, hair)
     _human_face(pen, face)
-    pen.blob(
-        [(-18, 2), (-19, -12), (-8, -20), (8, -20), (19, -12), (18, 2), (13, -6), (4, -10), (-6, -9), (-13, -5)], hair
-    )
+    fringe = [(-18, 2), (-19, -12), (-8, -20), (8, -20), (19, -12), (18, 2), (13, -6), (4, -10), (-6, -9), (-13, -5)]
+    pen.blob(fringe, hair)
     for side in (-1, 1):
         pen.blob([(side * 18, -4), (side * 23, -9), (side * 23, 1)], LIPS)
         pen.blob([(side * 18, -4), (side * 14, -9), (side * 14, 1)], LIPS)
@@ -256,34 +246,15 @@ def boy(pen: Pen, face: Face, cap: Colour) -> None:
 def man(pen: Pen, face: Face, hair: Colour) -> None:
     pen.oval(0, -1, 18.6, 19, hair)
     _human_face(pen, face)
-    pen.blob(
-        [
-            (-19, 3),
-            (-20, -11),
-            (-10, -21),
-            (5, -22),
-            (17, -17),
-            (19, 3),
-            (15, -1),
-            (14, -8),
-            (-2, -10),
-            (-14, -7),
-            (-15, -1),
-        ],
-        hair,
-    )
-    pen.blob(
-        [(-18.5, 0), (-16, 2), (-10, 7), (0, 6), (10, 7), (16, 2), (18.5, 0), (16, 14), (8, 21), (-8, 21), (-16, 14)],
-        hair,
-    )
+    crown = [(-19, 3), (-20, -11), (-10, -21), (5, -22), (17, -17), (19, 3), (15, -1), (14, -8), (-2, -10)]
+    pen.blob([*crown, (-14, -7), (-15, -1)], hair)
+    beard = [(-18.5, 0), (-16, 2), (-10, 7), (0, 6), (10, 7), (16, 2), (18.5, 0), (16, 14), (8, 21), (-8, 21)]
+    pen.blob([*beard, (-16, 14)], hair)
     eyes(pen, face.look, 0, size=2.4)
     for x in (face.look - 7, face.look + 7):
         pen.stroke([(x - 3.2, -5), (x + 3.2, -5.6)], 1.8, hair)
     pen.oval(face.look, 5, 2.4, 1.8, (238, 176, 158) if face.skin == SKIN_LIGHT else (176, 112, 90))
-    if face.mouth_open:
-        mouth(pen, face, 10.5, 4.5)
-    else:
-        pen.oval(face.look, 11.2, 4.6, 1.9, LIPS)
+    _lips(pen, face, (10.5, 4.5), (11.2, 4.6, 1.9))
 
 
 def woman(pen: Pen, face: Face, hair: Colour) -> None:
@@ -304,10 +275,7 @@ def woman(pen: Pen, face: Face, hair: Colour) -> None:
     blush(pen, face.look, 8)
     for side in (-1, 1):
         pen.circle(side * 17, 8, 1.8, (255, 214, 10))
-    if face.mouth_open:
-        mouth(pen, face, 10)
-    else:
-        pen.oval(face.look, 11, 3.6, 1.8, LIPS)
+    _lips(pen, face, (10, 4), (11, 3.6, 1.8))
 
 
 def senior_man(pen: Pen, face: Face, hair: Colour) -> None:
@@ -315,32 +283,14 @@ def senior_man(pen: Pen, face: Face, hair: Colour) -> None:
         pen.blob([(side * 13, -12), (side * 21, -8), (side * 23, 2), (side * 20, 8), (side * 14, 4)], hair)
     _human_face(pen, face)
     pen.oval(-4, -12, 5, 2.4, WHITE, turn=-20)
-    pen.blob(
-        [
-            (-19.5, -2),
-            (-16, 2),
-            (-11, 8),
-            (0, 7),
-            (11, 8),
-            (16, 2),
-            (19.5, -2),
-            (18, 14),
-            (10, 24),
-            (0, 28),
-            (-10, 24),
-            (-18, 14),
-        ],
-        hair,
-    )
+    beard = [(-19.5, -2), (-16, 2), (-11, 8), (0, 7), (11, 8), (16, 2), (19.5, -2), (18, 14), (10, 24), (0, 28)]
+    pen.blob([*beard, (-10, 24), (-18, 14)], hair)
     eyes(pen, face.look, 0, size=2.2)
     _glasses(pen, face.look, 0)
     for x in (face.look - 7, face.look + 7):
         pen.stroke([(x - 3.4, -7), (x + 3.4, -7.4)], 2.2, hair)
     pen.oval(face.look, 5, 2.6, 2.0, (238, 166, 150) if face.skin == SKIN_LIGHT else (176, 112, 90))
-    if face.mouth_open:
-        mouth(pen, face, 12, 4)
-    else:
-        pen.oval(face.look, 12.6, 3.6, 1.5, LIPS)
+    _lips(pen, face, (12, 4), (12.6, 3.6, 1.5))
 
 
 def senior_woman(pen: Pen, face: Face, hair: Colour) -> None:
@@ -353,14 +303,10 @@ def senior_woman(pen: Pen, face: Face, hair: Colour) -> None:
     _glasses(pen, face.look, 2)
     blush(pen, face.look, 9)
     for side in (-1, 1):
-        pen.arc(
-            face.look + side * 12, 4, 3, 3, 150 if side < 0 else -30, 210 if side < 0 else 30, 0.8, (214, 150, 136)
-        )
+        middle = 180 if side < 0 else 0
+        pen.arc(face.look + side * 12, 4, 3, 3, middle - 30, middle + 30, 0.8, (214, 150, 136))
         pen.circle(side * 17.5, 7, 1.8, WHITE)
-    if face.mouth_open:
-        mouth(pen, face, 10)
-    else:
-        pen.oval(face.look, 11.4, 3.2, 1.5, LIPS)
+    _lips(pen, face, (10, 4), (11.4, 3.2, 1.5))
 
 
 def draw_head(pen: Pen, subject: int, face: Face) -> None:
@@ -368,18 +314,5 @@ def draw_head(pen: Pen, subject: int, face: Face) -> None:
 
 
 _HEADS: tuple[Callable[[Pen, Face, Colour], None], ...] = (
-    girl,
-    man,
-    woman,
-    senior_man,
-    senior_woman,
-    cat,
-    dog,
-    fox,
-    hamster,
-    monkey,
-    wolf,
-    boy,
-    bear,
-    rabbit,
+    *(girl, man, woman, senior_man, senior_woman, cat, dog, fox, hamster, monkey, wolf, boy, bear, rabbit),
 )

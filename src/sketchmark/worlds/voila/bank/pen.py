@@ -27,10 +27,8 @@ SUPERSAMPLING = 3
 
 
 class Pen:
-    """Shapes go through a similarity transform (move, scale, turn, mirror), so circles stay circles.
-
-    Coordinates are picture pixels at first, y downwards; `at` opens a local frame for a figure or a prop.
-    """
+    """Shapes go through a similarity transform (move, scale, turn, mirror), so circles stay circles. Coordinates are
+    picture pixels at first, y downwards; `at` opens a local frame for a figure or a prop."""
 
     def __init__(self, size: int, ground: Colour) -> None:
         from PIL import Image, ImageDraw
@@ -51,13 +49,9 @@ class Pen:
         cos, sin = math.cos(math.radians(turn)) * scale, math.sin(math.radians(turn)) * scale
         flip = -1.0 if mirror else 1.0
         self._matrix = (
-            (a * cos + b * sin) * flip,
-            -a * sin + b * cos,
-            a * x + b * y + c,
-            (d * cos + e * sin) * flip,
-            -d * sin + e * cos,
-            d * x + e * y + f,
-        )
+            (a * cos + b * sin) * flip, -a * sin + b * cos, a * x + b * y + c, (d * cos + e * sin) * flip,
+            -d * sin + e * cos, d * x + e * y + f,
+        )  # fmt: skip
         self._scale = before_scale * scale
         try:
             yield
@@ -78,11 +72,8 @@ class Pen:
 
     def oval(self, x: float, y: float, rx: float, ry: float, colour: Colour, turn: float = 0.0) -> None:
         cos, sin = math.cos(math.radians(turn)), math.sin(math.radians(turn))
-        points = []
-        for dx, dy in _UNIT_CIRCLE:
-            u, v = dx * rx, dy * ry
-            points.append((x + u * cos - v * sin, y + u * sin + v * cos))
-        self.polygon(points, colour)
+        edge = [(dx * rx, dy * ry) for dx, dy in _UNIT_CIRCLE]
+        self.polygon([(x + u * cos - v * sin, y + u * sin + v * cos) for u, v in edge], colour)
 
     def box(self, left: float, top: float, right: float, bottom: float, colour: Colour, corner: float = 0.0) -> None:
         """A rectangle, with round corners if asked."""
@@ -90,23 +81,15 @@ class Pen:
         if r <= 0:
             self.polygon([(left, top), (right, top), (right, bottom), (left, bottom)], colour)
             return
-        points = []
-        for cx, cy, start in (
-            (right - r, top + r, 270),
-            (right - r, bottom - r, 0),
-            (left + r, bottom - r, 90),
-            (left + r, top + r, 180),
-        ):
-            for step in range(0, 91, 15):
-                angle = math.radians(start + step)
-                points.append((cx + r * math.cos(angle), cy + r * math.sin(angle)))
-        self.polygon(points, colour)
+        x0, x1, y0, y1 = left + r, right - r, top + r, bottom - r
+        corners = ((x1, y0, 270), (x1, y1, 0), (x0, y1, 90), (x0, y0, 180))
+        turns = [(x, y, math.radians(start + step)) for x, y, start in corners for step in range(0, 91, 15)]
+        self.polygon([(x + r * math.cos(angle), y + r * math.sin(angle)) for x, y, angle in turns], colour)
 
     def stroke(self, points: Sequence[Point], width: float, colour: Colour) -> None:
         """A line with round ends and joints."""
         pixels = self._to_pixels(points)
-        thick = width * self._scale
-        r = thick / 2
+        r = width * self._scale / 2
         for (x1, y1), (x2, y2) in pairwise(pixels):
             length = math.hypot(x2 - x1, y2 - y1)
             if length > 0:
@@ -122,11 +105,8 @@ class Pen:
     ) -> None:
         """Part of an oval's edge; angles in degrees, clockwise from the right."""
         steps = max(4, int(abs(end - start) / 12))
-        points = []
-        for step in range(steps + 1):
-            angle = math.radians(start + (end - start) * step / steps)
-            points.append((x + rx * math.cos(angle), y + ry * math.sin(angle)))
-        self.stroke(points, width, colour)
+        angles = [math.radians(start + (end - start) * step / steps) for step in range(steps + 1)]
+        self.stroke([(x + rx * math.cos(at), y + ry * math.sin(at)) for at in angles], width, colour)
 
     def blob(self, points: Sequence[Point], colour: Colour) -> None:
         """A closed smooth curve through the points (Catmull-Rom)."""
@@ -162,21 +142,10 @@ SKIN_LIGHT: Colour = (255, 212, 188)
 SKIN_TAN: Colour = (204, 140, 114)
 
 KEYS: dict[int, Colour] = {
-    0: (245, 197, 66),
-    1: (58, 34, 24),
-    2: (123, 35, 64),
-    3: (201, 209, 218),
-    4: (185, 169, 207),
-    5: (78, 65, 102),
-    6: (200, 150, 60),
-    7: (238, 122, 35),
-    8: (242, 213, 138),
-    9: (165, 72, 47),
-    10: (110, 127, 147),
-    11: (45, 91, 209),
-    12: (110, 74, 44),
-    13: (251, 218, 230),
-}
+    0: (245, 197, 66), 1: (58, 34, 24), 2: (123, 35, 64), 3: (201, 209, 218), 4: (185, 169, 207),
+    5: (78, 65, 102), 6: (200, 150, 60), 7: (238, 122, 35), 8: (242, 213, 138), 9: (165, 72, 47),
+    10: (110, 127, 147), 11: (45, 91, 209), 12: (110, 74, 44), 13: (251, 218, 230),
+}  # fmt: skip
 """Colours that identify each subject, by its place in SUBJECTS."""
 
 BOY_HAIR: Colour = (142, 96, 66)
@@ -191,13 +160,7 @@ GLASSES: Colour = (92, 72, 60)
 SILVER: Colour = (176, 186, 194)
 FRAME: Colour = (236, 238, 240)
 
-CLOTHES: tuple[Colour, ...] = (
-    (64, 170, 160),
-    (236, 110, 96),
-    (120, 140, 220),
-    (176, 118, 190),
-    (146, 176, 84),
-)
+CLOTHES: tuple[Colour, ...] = ((64, 170, 160), (236, 110, 96), (120, 140, 220), (176, 118, 190), (146, 176, 84))
 TROUSERS: tuple[Colour, ...] = ((62, 78, 128), (96, 106, 84), (126, 92, 110))
 SHOES: Colour = (112, 60, 96)
 DRESS: tuple[Colour, ...] = ((240, 118, 166), (176, 118, 190), (236, 110, 96))
@@ -212,16 +175,12 @@ LEAVES: tuple[Colour, ...] = ((86, 156, 100), (70, 140, 112), (112, 168, 92))
 TRUNK: Colour = (140, 100, 80)
 
 GROUNDS: dict[str, tuple[Colour, ...]] = {
-    "pitch": ((52, 162, 88), (64, 178, 102)),
-    "road": ((160, 158, 160), (150, 150, 150)),
-    "ice": ((214, 238, 248), (222, 242, 252)),
-    "path": ((226, 192, 184), (216, 180, 172)),
-    "water": ((52, 168, 206), (40, 150, 194)),
-    "meadow": ((174, 212, 92), (186, 220, 108)),
-    "soil": ((164, 132, 106), (150, 120, 98)),
-    "track": ((214, 104, 90), (206, 96, 84)),
+    "pitch": ((52, 162, 88), (64, 178, 102)), "road": ((160, 158, 160), (150, 150, 150)),
+    "ice": ((214, 238, 248), (222, 242, 252)), "path": ((226, 192, 184), (216, 180, 172)),
+    "water": ((52, 168, 206), (40, 150, 194)), "meadow": ((174, 212, 92), (186, 220, 108)),
+    "soil": ((164, 132, 106), (150, 120, 98)), "track": ((214, 104, 90), (206, 96, 84)),
     "paving": ((198, 200, 168), (188, 190, 156)),
-}
+}  # fmt: skip
 
 RIPPLE: Colour = (132, 208, 230)
 
@@ -229,44 +188,17 @@ WALLS: tuple[Colour, ...] = ((246, 232, 206), (212, 234, 206), (226, 220, 244), 
 FLOORS: tuple[Colour, ...] = ((222, 190, 150), (194, 166, 146), (180, 178, 176))
 
 PROPS: dict[str, Colour] = {
-    "laptop": (150, 172, 204),
-    "laptop dark": (92, 104, 134),
-    "paper": (255, 254, 246),
-    "pencil": (255, 214, 10),
-    "desk": (186, 118, 74),
-    "desk dark": (160, 98, 60),
-    "cloth": (230, 80, 120),
-    "plate": (250, 250, 252),
-    "box": (216, 168, 116),
-    "box dark": (176, 128, 84),
-    "tape": (228, 186, 140),
-    "book": (20, 124, 132),
-    "pit": (88, 60, 66),
-    "earth": (134, 92, 72),
-    "steel": (132, 146, 160),
-    "wood": (196, 136, 84),
-    "tyre": (60, 68, 72),
-    "glass": (206, 236, 244),
-    "chrome": (220, 224, 228),
-}
+    "laptop": (150, 172, 204), "laptop dark": (92, 104, 134), "paper": (255, 254, 246), "pencil": (255, 214, 10),
+    "desk": (186, 118, 74), "desk dark": (160, 98, 60), "cloth": (230, 80, 120), "plate": (250, 250, 252),
+    "box": (216, 168, 116), "box dark": (176, 128, 84), "tape": (228, 186, 140), "book": (20, 124, 132),
+    "pit": (88, 60, 66), "earth": (134, 92, 72), "steel": (132, 146, 160), "wood": (196, 136, 84),
+    "tyre": (60, 68, 72), "glass": (206, 236, 244), "chrome": (220, 224, 228),
+}  # fmt: skip
 CARS: tuple[Colour, ...] = ((226, 68, 62), (44, 178, 164), (252, 160, 20), (148, 108, 200))
 
 OTHERS: tuple[Colour, ...] = (
-    *(
-        INK,
-        WHITE,
-        PINK,
-        BLUSH,
-        LIPS,
-        TONGUE,
-        SKIN_LIGHT,
-        SKIN_TAN,
-        BOY_HAIR,
-        DOG_EAR,
-        CREAM,
-        MONKEY_FACE,
-        BEAR_MUZZLE,
-    ),
+    *(INK, WHITE, PINK, BLUSH, LIPS, TONGUE, SKIN_LIGHT, SKIN_TAN, BOY_HAIR, DOG_EAR, CREAM, MONKEY_FACE),
+    BEAR_MUZZLE,
     *(WOLF_LIGHT, WOLF_DARK, CAT_LIGHT, GLASSES, SILVER, FRAME, SHOES, SHAWL, CLOUD, SUN, TRUNK, RIPPLE),
     *(*CLOTHES, *TROUSERS, *DRESS, *SKIES, *HILLS, *LEAVES, *WALLS, *CARS),
 )

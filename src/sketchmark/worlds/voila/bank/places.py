@@ -194,16 +194,8 @@ def _garden(pen: Pen, rng: random.Random, horizon: float) -> Colour:
     _sky(pen, rng, horizon)
     _trees(pen, rng, horizon - 4, 4)
     for x in range(8, SIZE, 34):
-        pen.polygon(
-            [
-                (x, horizon + 4),
-                (x, horizon - 44),
-                (x + 11, horizon - 54),
-                (x + 22, horizon - 44),
-                (x + 22, horizon + 4),
-            ],
-            FRAME,
-        )
+        board = ((0, 4), (0, -44), (11, -54), (22, -44), (22, 4))
+        pen.polygon([(x + dx, horizon + dy) for dx, dy in board], FRAME)
     for y in (-36, -14):
         pen.box(0, horizon + y, SIZE, horizon + y + 7, FRAME)
     colour = _ground(pen, rng, horizon, "soil")
@@ -251,14 +243,12 @@ def _houses(pen: Pen, rng: random.Random, horizon: float) -> None:
         wall = _pick(rng, WALLS)
         pen.box(x, horizon - height, x + width, horizon, wall)
         roof = _pick(rng, ((182, 106, 112), (126, 116, 172), (150, 120, 140)))
-        pen.polygon(
-            [(x - 8, horizon - height), (x + width + 8, horizon - height), (x + width / 2, horizon - height - 40)],
-            roof,
-        )
+        top = horizon - height
+        pen.polygon([(x - 8, top), (x + width + 8, top), (x + width / 2, top - 40)], roof)
         for wx in (0.16, 0.6):
             left = x + width * wx
-            pen.box(left, horizon - height + 20, left + width * 0.24, horizon - height + 46, FRAME)
-            pen.box(left + 3, horizon - height + 23, left + width * 0.24 - 3, horizon - height + 43, PROPS["glass"])
+            pen.box(left, top + 20, left + width * 0.24, top + 46, FRAME)
+            pen.box(left + 3, top + 23, left + width * 0.24 - 3, top + 43, PROPS["glass"])
         pen.box(x + width * 0.4, horizon - 42, x + width * 0.64, horizon, roof)
         x += width + 14
 
@@ -336,24 +326,12 @@ def _library(pen: Pen, rng: random.Random, horizon: float) -> Colour:
     _shelf(pen, rng, 20 + rng.random() * 40, horizon - rows * 50 - 8, rows)
     _shelf(pen, rng, 330 + rng.random() * 20, horizon - rows * 50 - 8, rows)
     _window(pen, 262, 80)
-    pen.oval(
-        256, (horizon + SIZE) / 2 + 60, 240, (SIZE - horizon) / 2 - 30, _pick(rng, ((150, 190, 176), (170, 190, 206)))
-    )
+    rug = _pick(rng, ((150, 190, 176), (170, 190, 206)))
+    pen.oval(256, (horizon + SIZE) / 2 + 60, 240, (SIZE - horizon) / 2 - 30, rug)
     return floor
 
 
-_PLACES: dict[int, Backdrop] = {
-    0: _pitch,
-    1: _road,
-    2: _ice,
-    3: _park,
-    4: _water,
-    5: _meadow,
-    6: _office,
-    7: _classroom,
-    8: _garden,
-    9: _street,
-    10: _library,
-    11: _track,
-    12: _kitchen,
-}
+_PLACES: tuple[Backdrop, ...] = (
+    *(_pitch, _road, _ice, _park, _water, _meadow, _office, _classroom, _garden),
+    *(_street, _library, _track, _kitchen),
+)
