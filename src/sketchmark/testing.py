@@ -136,10 +136,7 @@ def choice_answer(choice: Any) -> str:
 
 
 def episode(
-    *says: str,
-    drawings: Sequence[Picture | None] = (),
-    failed: bool = False,
-    settings: dict[str, str] | None = None,
+    *says: str, drawings: Sequence[Picture | None] = (), failed: bool = False, settings: dict[str, str] | None = None
 ) -> Episode:
     """Make a finished episode: first the drawings (None: the model returned no image), then what the model said."""
     drawn = [Turn("draw", reply=Reply(picture=drawing)) for drawing in drawings]
