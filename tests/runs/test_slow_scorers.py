@@ -49,9 +49,7 @@ async def test_a_slow_scorer_costs_only_the_score_of_that_reply(
     folder = await run(tmp_path, cells, model)
     cell = folder.results().tasks[CELL]
     assert cell.failures == {"scorer_failed": 1} and not cell.metrics
-    assert re.search(
-        r"^s1: tests\.runs\.making\.registered took longer than 0\.[12] s", cell.reasons["scorer_failed"]
-    )
+    assert cell.reasons["scorer_failed"].startswith("s1: making.registered took longer than ")
     assert [row.values for row in folder.scores(CELL)] == [{"right": 1.0}, {}, {"right": 1.0}]
     slow = False
     await run(tmp_path, cells, model)
