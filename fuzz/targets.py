@@ -17,20 +17,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sketchmark.answers import (
-    choices,
-    numbers,
-    phrases,
-)
-from sketchmark.answers import (
-    phrases as open_answers,
-)
-from sketchmark.answers import (
-    reply as marked,
-)
-from sketchmark.answers import (
-    yes_no as yesno,
-)
+from sketchmark.answers import choices, numbers, phrases
+from sketchmark.answers import phrases as open_answers
+from sketchmark.answers import reply as marked
+from sketchmark.answers import yes_no as yesno
 from sketchmark.answers.choices import options_of
 from sketchmark.benchmarks import mmsi as published
 from sketchmark.benchmarks.medical import medevalkit as extract

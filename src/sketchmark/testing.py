@@ -136,10 +136,7 @@ def choice_answer(choice: Any) -> str:
 
 
 def episode(
-    *says: str,
-    drawings: Sequence[Picture | None] = (),
-    failed: bool = False,
-    settings: dict[str, str] | None = None,
+    *says: str, drawings: Sequence[Picture | None] = (), failed: bool = False, settings: dict[str, str] | None = None
 ) -> Episode:
     """Make a finished episode: first the drawings (None: the model returned no image), then what the model said."""
     drawn = [Turn("draw", reply=Reply(picture=drawing)) for drawing in drawings]
@@ -193,24 +190,17 @@ def serving(model: Model, **settings: Any) -> AbstractContextManager[str]:
 
 def played(base: Path, model: str, tasks: str, **settings: Any) -> RunFolder:
     """Execute a run below `base`, or return its folder if a test has done so with equal settings. Tests must not
-    write to it. Processes with the same `base` wait for each other, except on Windows."""
+    write to it. Processes with the same `base` wait for each other."""
+    from filelock import FileLock
+
     from sketchmark.api import run
     from sketchmark.folder import RunFolder
 
     asked = json.dumps([model, tasks, settings], sort_keys=True, default=str)
     path = base / f"played-{hashlib.sha256(asked.encode()).hexdigest()[:16]}"
     base.mkdir(parents=True, exist_ok=True)
-    with path.with_suffix(".lock").open("w") as lock:
-        _wait_for(lock)
+    with FileLock(path.with_suffix(".lock")):
         if not path.with_suffix(".done").exists():
             run(model, tasks, output_path=path, **{"no_cache": True, **settings})
             path.with_suffix(".done").touch()
     return RunFolder.open(path)
-
-
-def _wait_for(lock: Any) -> None:
-    try:
-        import fcntl
-    except ImportError:
-        return
-    fcntl.flock(lock, fcntl.LOCK_EX)

@@ -1,36 +1,14 @@
-"""Models and episodes that the core's tests share, in addition to `sketchmark.testing`."""
+"""Episodes that the core's tests compare, and `sketchmark.testing`."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from sketchmark import Context, Model, Options, Reply
-from sketchmark.errors import CallFailed
 from sketchmark.folder import RunFolder
 from sketchmark.folder.format import EpisodeLine
 from sketchmark.testing import Recorder, colour
 
-__all__ = ["Flaky", "Recorder", "colour", "episodes", "without_times"]
-
-
-class Flaky(Model):
-    """A model that fails on one sample in `every`, by the digest of its first image, until `broken` is cleared."""
-
-    def __init__(self, inner: Model, every: int) -> None:
-        super().__init__("flaky")
-        self.inner, self.every, self.broken = inner, every, True
-
-    def _check(self, context: Context) -> None:
-        if self.broken and int(context.pictures[0].digest, 16) % self.every == 0:
-            raise CallFailed("connection", "the line went dead")
-
-    async def say(self, context: Context, options: Options) -> Reply:
-        self._check(context)
-        return await self.inner.say(context, options)
-
-    async def draw(self, context: Context, options: Options) -> Reply:
-        self._check(context)
-        return await self.inner.draw(context, options)
+__all__ = ["Recorder", "colour", "episodes", "without_times"]
 
 
 def without_times(line: EpisodeLine) -> EpisodeLine:

@@ -57,7 +57,7 @@ def test_a_pipe_gets_every_line_whole() -> None:
 
 def test_a_word_lists_those_that_hold_it_and_all_of_a_family() -> None:
     assert _names(say("list", "tasks", "maze")) == [
-        *("uni_mmmu_maze", "uni_mmmu_maze100", "unig2u_uni_mmmu_maze100", "maze"),
+        *("uni_mmmu_maze", "uni_mmmu_maze100", "unig2u_uni_mmmu_maze100", "maze")
     ]
     assert {"jigsaw", "maze", "sliding"} == set(_names(say("list", "tasks", "worlds")))
     assert _names(say("list", "models", "janus", columns=80)) == [] and "janus/" in say("list", "models", "janus")

@@ -81,10 +81,7 @@ def _fault(module: str, line: int) -> Fault:
 def test_tests_are_the_cheapest_that_execute_the_line_then_the_module_then_the_package() -> None:
     known = {
         "seconds": {"slow.py": 100.0, "quick.py": 0.1, "part.py": 0.1},
-        "modules": {
-            "a/x.py": {"slow.py": [1, 2, 3, 4], "quick.py": [1, 2, 3], "part.py": [1]},
-            "a/worker.py": {},
-        },
+        "modules": {"a/x.py": {"slow.py": [1, 2, 3, 4], "quick.py": [1, 2, 3], "part.py": [1]}, "a/worker.py": {}},
     }
     assert choose_tests(_fault("a/x.py", 1), known) == ["quick.py", "slow.py", "part.py"]
     assert choose_tests(_fault("a/x.py", 4), known) == ["slow.py"]

@@ -96,14 +96,3 @@ def test_a_browser_that_cannot_be_installed_is_said_and_hinders_no_test(tmp_path
     done = subprocess.run([make, "-C", ROOT, "browser"], env={"PATH": str(tmp_path)}, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert told in done.stdout and "No Chromium here: the tests in a browser are skipped" in done.stdout
-
-
-def test_every_command_that_writes_spells_its_output_alike() -> None:
-    outputs = {"--output-path", "--output", "--out", "-o"}
-    for typed in _commands(root):
-        found: click.Command = root
-        for name in typed:
-            assert isinstance(found, click.Group)
-            found = found.get_command(click.Context(found), name) or found
-        spelled = [set(one.opts) for one in found.params if {*one.opts} & {*outputs, "--save"}]
-        assert all(outputs <= one for one in spelled), typed

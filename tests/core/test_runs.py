@@ -9,12 +9,10 @@ import pytest
 
 import sketchmark
 from sketchmark import Context, Model, Options, Reply
-from sketchmark.errors import BadInput, CannotPlay, RunConflict, UnknownName
+from sketchmark.errors import BadInput, CannotPlay, RunConflict
 from sketchmark.folder import RunFolder
-from sketchmark.folder.records import drawn_names
 from sketchmark.folder.results_format import Results
-from sketchmark.models import load_model
-from tests.core.helpers import Flaky, Recorder, episodes
+from tests.core.helpers import Recorder, episodes
 
 
 def _run(model: str | Model, path: Path, **more: Any) -> RunFolder:
@@ -35,21 +33,6 @@ def test_results_have_the_promised_shape(tmp_path: Path) -> None:
     assert found.mean == 1.0 and found.n == 4
     low, high = found.ci95
     assert low is not None and low < 1.0 == high
-
-
-def test_the_same_command_again_plays_nothing_and_changes_nothing(tmp_path: Path) -> None:
-    _run("player/sketcher", tmp_path / "run")
-    before = (tmp_path / "run/episodes/maze.visual_cot.jsonl").read_bytes()
-    results = _run("player/sketcher", tmp_path / "run").results()
-    assert (tmp_path / "run/episodes/maze.visual_cot.jsonl").read_bytes() == before
-    assert results.tasks["maze.visual_cot"].n == 4
-
-
-def test_a_larger_limit_goes_on_from_what_is_there(tmp_path: Path) -> None:
-    _run("player/sketcher", tmp_path / "run", limit=2)
-    _run("player/sketcher", tmp_path / "run", limit=4)
-    _run("player/sketcher", tmp_path / "whole", limit=4)
-    assert episodes(tmp_path / "run", "maze.visual_cot") == episodes(tmp_path / "whole", "maze.visual_cot")
 
 
 def test_concurrency_changes_no_result(tmp_path: Path) -> None:
@@ -88,43 +71,6 @@ def test_a_changed_run_is_refused_and_what_changed_is_said(
     _run("player/sketcher", tmp_path / "run", limit=2, fresh=True, **change)
 
 
-def test_a_torn_last_line_is_redone(tmp_path: Path) -> None:
-    _run("player/solver", tmp_path / "run")
-    whole = episodes(tmp_path / "run", "maze.visual_cot")
-    path = tmp_path / "run/episodes/maze.visual_cot.jsonl"
-    data = path.read_bytes()
-    last = data.rindex(b"\n", 0, -1) + 1
-    for cut in (last + 1, (last + len(data)) // 2, len(data) - 1):
-        path.write_bytes(data[:cut])
-        _run("player/solver", tmp_path / "run")
-        assert episodes(tmp_path / "run", "maze.visual_cot") == whole
-        assert len(path.read_bytes().splitlines()) == 4
-
-
-def test_an_episode_whose_picture_was_lost_is_played_again(tmp_path: Path) -> None:
-    folder = _run("player/solver", tmp_path / "run")
-    record = next(folder.episodes("maze.visual_cot"))
-    lost, emptied, *_ = drawn_names(record)
-    folder.pictures.path(lost).unlink()
-    folder.pictures.path(emptied).write_bytes(b"")
-    _run("player/solver", tmp_path / "run")
-    assert folder.pictures.load(lost) and folder.pictures.load(emptied)
-
-
-def test_a_failing_episode_is_recorded_and_only_failures_are_played_again(tmp_path: Path) -> None:
-    model = Flaky(load_model("player/solver"), every=3)
-    folder = _run(model, tmp_path / "run", limit=12, mode="direct")
-    cell = folder.results().tasks["maze.direct"]
-    failed = cell.failures["connection"]
-    assert 0 < failed < 12 and cell.n == 12 - failed and cell.episodes == 12
-    model.broken = False
-    healed = _run(model, tmp_path / "run", limit=12, mode="direct")
-    cell = healed.results().tasks["maze.direct"]
-    assert cell.failures == {} and cell.n == cell.episodes == 12
-    lines = (tmp_path / "run/episodes/maze.direct.jsonl").read_text().splitlines()
-    assert len(lines) == 12 + failed, "failures were played again, nothing else was"
-
-
 def test_a_model_that_does_not_deliver_is_scored_as_wrong_and_counted(tmp_path: Path) -> None:
     mute = Recorder(drawing=lambda i, c: Reply(text="no picture today"))
     cell = _run(mute, tmp_path / "run", mode="visual_cot").results().tasks["maze.visual_cot"]
@@ -138,60 +84,15 @@ def test_an_answer_that_cannot_be_read_is_wrong_and_counted_as_unparsed(tmp_path
     assert cell.tasks["maze.direct"].metrics["maze_solved"].mean == 0.0
 
 
-def test_a_bug_in_a_plug_in_costs_its_episode_and_not_the_run(tmp_path: Path) -> None:
-    def answer(i: int, context: Context) -> str:
-        raise ZeroDivisionError("oops")
-
-    cell = _run(Recorder(answer=answer), tmp_path / "run", mode="direct").results().tasks["maze.direct"]
-    assert cell.failures == {"error": 4} and cell.n == 0 and cell.metrics == {}
-
-
 class OnlySays(Model):
     async def say(self, context: Context, options: Options) -> Reply:
         raise AssertionError("a mode that cannot be played must be refused before the first call")
-
-
-class OnePicture(OnlySays):
-    max_pictures = 1
-
-    async def draw(self, context: Context, options: Options) -> Reply:
-        raise AssertionError("never")
 
 
 def test_a_mode_that_needs_drawing_is_refused_by_name_before_the_first_call(tmp_path: Path) -> None:
     with pytest.raises(CannotPlay, match=r"visual_cot.*maze.*onlysays"):
         _run(OnlySays(), tmp_path / "run")
     assert not (tmp_path / "run/run.json").exists()
-
-
-def test_a_model_that_takes_one_picture_is_refused_three(tmp_path: Path) -> None:
-    with pytest.raises(CannotPlay, match=r"3 pictures.*takes 1"):
-        _run(OnePicture("one"), tmp_path / "run", tasks="jigsaw", mode="direct")
-
-
-def test_an_unknown_canvas_or_steps_is_named(tmp_path: Path) -> None:
-    with pytest.raises(UnknownName, match="canvas"):
-        _run("player/solver", tmp_path / "run", canvas="mirror")
-    with pytest.raises(UnknownName, match="steps"):
-        _run("player/solver", tmp_path / "run", steps="mine")
-
-
-def test_no_canvas_named_means_the_models_own(tmp_path: Path) -> None:
-    folder = _run("player/solver", tmp_path / "run", canvas=(), mode="visual_cot", limit=2)
-    assert folder.results().tasks["maze.visual_cot"].canvas == "own"
-
-
-def test_the_other_canvas_shows_the_neighbours_drawings_at_the_same_step(tmp_path: Path) -> None:
-    own = _run("player/solver", tmp_path / "own", mode="visual_cot", limit=3)
-    other = _run("player/solver", tmp_path / "other", mode="visual_cot", limit=3, canvas="other")
-    drawn = {line.index: drawn_names(line) for line in own.episodes("maze.visual_cot")}
-    seen = {
-        line.index: [turn.added[0].picture for turn in line.turns if turn.act == "draw"]
-        for line in other.episodes("maze.visual_cot")
-    }
-    for index, donor in ((0, 1), (1, 0), (2, 1)):
-        lent = drawn[donor]
-        assert seen[index] == [lent[min(step, len(lent) - 1)] for step in range(len(drawn[index]))]
 
 
 def test_a_free_running_episode_ends_when_the_model_says_so_and_is_scored_like_any_other(tmp_path: Path) -> None:
@@ -236,15 +137,6 @@ def test_another_scoring_or_a_judge_given_later_scores_what_was_played_before(tm
     assert {row.judge for row in RunFolder(tmp_path / "run").scores("jigsaw.direct")} == {"recorder"}
 
 
-def test_starting_afresh_touches_nothing_in_a_folder_that_is_no_run(tmp_path: Path) -> None:
-    mine = tmp_path / "home/pictures/wedding.txt"
-    mine.parent.mkdir(parents=True)
-    mine.write_text("precious")
-    with pytest.raises(RunConflict, match="is not a run folder, and holds pictures"):
-        _run("player/solver", tmp_path / "home", limit=2, fresh=True)
-    assert mine.read_text() == "precious"
-
-
 def test_a_run_can_be_started_where_an_event_loop_is_running(tmp_path: Path) -> None:
     async def notebook() -> RunFolder:
         return _run("player/solver", tmp_path / "run", limit=2)
@@ -273,21 +165,6 @@ def test_a_model_made_by_name_is_closed_at_the_end(tmp_path: Path, monkeypatch: 
     monkeypatch.setattr(Model, "close", close)
     _run("player/solver", tmp_path / "run", limit=2)
     assert closed == ["player/solver"]
-
-
-@pytest.mark.parametrize("content", ["[]", '{"format": 3, "cells": []}', "nul", '{"format": 2}'])
-def test_a_run_file_that_describes_no_run_is_one_clear_error(tmp_path: Path, content: str) -> None:
-    (tmp_path / "run.json").write_text(content)
-    with pytest.raises(BadInput):
-        RunFolder.open(tmp_path).about()
-
-
-def test_a_line_that_is_no_episode_is_named_by_file_and_number(tmp_path: Path) -> None:
-    folder = _run("player/solver", tmp_path / "run", limit=2)
-    with folder.episodes_file("maze.direct").open("a") as file:
-        file.write('{"a": 1}\n')
-    with pytest.raises(BadInput, match=r"maze\.direct\.jsonl, line 3"):
-        list(folder.episodes("maze.direct"))
 
 
 def test_a_run_folder_names_no_path_outside_itself(tmp_path: Path) -> None:

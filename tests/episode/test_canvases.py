@@ -6,7 +6,7 @@ import pytest
 
 from sketchmark.catalog import Catalog
 from sketchmark.episode import desk as canvas
-from sketchmark.episode.model import Abilities, Reply
+from sketchmark.episode.model import Abilities
 from sketchmark.errors import CallFailed, CannotPlay
 from sketchmark.media import Picture
 from sketchmark.runs.checks import check
@@ -49,58 +49,6 @@ async def test_a_donor_that_drew_nothing_is_a_failure_that_does_not_blame_the_mo
     with pytest.raises(CallFailed, match="drew nothing") as failed:
         await canvas.other(_donate)(colour("red"), 0)
     assert (failed.value.kind, failed.value.blames_model) == ("no_donor", False)
-
-
-async def test_the_donor_is_played_once_however_many_drawings_are_asked_for() -> None:
-    model = Recorder(drawing=numbered())
-    here = cell(canvas="other", source={"steps": 3, "count": 2})
-    sample, donor = here.samples()
-    episode = await play(model, here, sample, donor)
-    assert episode.failure is None
-    assert acts(model).count("draw") == 6, "three of its own and three by the donor"
-    seen = [part.content for turn in episode.turns if turn.act == "draw" for part in turn.added]
-    assert seen == [colour("red", (width, 5)) for width in (2, 3, 4)], "drawn right after the first one"
-    assert [drawing.size[0] for drawing in episode.drawings] == [1, 5, 6]
-
-
-async def test_the_donor_sees_its_own_drawings_and_its_own_inputs() -> None:
-    model = Recorder(drawing=numbered())
-    here = cell(canvas="other", source={"steps": 2, "count": 2})
-    sample, donor = here.samples()
-    await play(model, here, sample, donor)
-    donors = [context for _, context, _ in model.calls if context.texts[0] == "s1"]
-    assert {context.pictures[0] for context in donors} == {colour("teal")}
-    assert donors[-1].pictures[1:] == [colour("red", (2, 5)), colour("red", (3, 5))]
-
-
-async def test_a_donor_that_failed_after_one_drawing_lends_it_for_every_step() -> None:
-    drawn = numbered()
-    model = Recorder(drawing=lambda i, c: Reply() if c.texts[0] == "s1" and len(c.pictures) > 1 else drawn(i, c))
-    here = cell(canvas="other", source={"steps": 2, "count": 2})
-    sample, donor = here.samples()
-    episode = await play(model, here, sample, donor)
-    assert episode.failure is None
-    seen = [part.content for turn in episode.turns if turn.act == "draw" for part in turn.added]
-    assert seen == [colour("red", (2, 5))] * 2
-
-
-async def test_without_another_sample_the_episode_fails_for_want_of_a_donor() -> None:
-    here = cell(canvas="other", source={"count": 1})
-    episode = await play(Recorder(), here, next(here.samples()), None)
-    assert episode.failure is not None
-    assert (episode.failure.kind, episode.failure.blames_model) == ("no_donor", False)
-    assert "no other sample" in episode.failure.message
-
-
-async def test_a_donor_whose_drawing_fails_lends_nothing() -> None:
-    drawn = numbered()
-    model = Recorder(drawing=lambda i, c: Reply() if c.texts[0] == "s1" else drawn(i, c))
-    here = cell(canvas="other", source={"count": 2})
-    sample, donor = here.samples()
-    episode = await play(model, here, sample, donor)
-    assert episode.failure is not None
-    assert (episode.failure.kind, episode.failure.blames_model) == ("no_donor", False)
-    assert "drew nothing" in episode.failure.message
 
 
 async def test_no_donor_is_played_unless_the_canvas_wants_one() -> None:

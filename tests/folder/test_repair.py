@@ -73,11 +73,7 @@ async def test_a_damaged_episode_is_set_aside_and_run_again(tmp_path: Path, kind
     before = _files(folder.path)
     told = _repair(folder.path, "--dry-run")
     assert told[0].startswith(f"episodes/{CELL}.jsonl: line 2: {why}")
-    assert told[1:] == [
-        "would be set aside in set-aside",
-        f"to rerun: {CELL}: s1",
-        "next: sketchmark repair RUN",
-    ]
+    assert told[1:] == ["would be set aside in set-aside", f"to rerun: {CELL}: s1", "next: sketchmark repair RUN"]
     assert _files(folder.path) == before, "only shown"
     told = _repair(folder.path)
     assert told[1:3] == ["now set aside in set-aside", f"to rerun: {CELL}: s1"]
@@ -158,9 +154,7 @@ async def test_a_duplicate_line_is_set_aside_once_and_nothing_is_run_again(tmp_p
     assert path.read_bytes() == sound and not any("again:" in line for line in told)
 
 
-async def test_a_wrong_image_is_set_aside_and_its_episodes_are_run_again(
-    tmp_path: Path,
-) -> None:
+async def test_a_wrong_image_is_set_aside_and_its_episodes_are_run_again(tmp_path: Path) -> None:
     shades = ["red", "green", "red"]
     samples = [make_sample(f"s{number}", shade) for number, shade in enumerate(shades)]
     cells, model = [make_cell(make_task(samples))], Speaker()

@@ -99,6 +99,12 @@ def make_cell(task: Task, mode: str = "direct", canvas: str = "own", **asked: An
     return Cell(f"{task.name}.{mode}", task, task.mode(mode), canvas, settings.steps, settings)
 
 
+def make_cells(count: int, *modes: str, **asked: Any) -> list[Cell]:
+    """Make the cells of a task of `count` samples, `direct` by default."""
+    task = make_task(make_samples(count))
+    return [make_cell(task, mode, **asked) for mode in modes or ("direct",)]
+
+
 def planned(folder: Path, config: Mapping[str, Any], model: Model, **asked: Any) -> list[Cell]:
     """Plan the cells of a request for the task `shades` in a task file, like a user's own task."""
     path = folder / "shades.yaml"

@@ -14,14 +14,13 @@ from sketchmark.folder.index import RunView
 from sketchmark.report import write_report
 from sketchmark.results import summary
 from sketchmark.runs.plan import Cell
-from tests.runs.making import Looker, Speaker, lines_in, make_cell, make_samples, make_task, run
+from tests.runs.making import Looker, Speaker, lines_in, make_cells, run
 
 DIRECT, DRAWN = "shades.direct", "shades.visual_cot"
 
 
 def _cells(**asked: Any) -> list[Cell]:
-    task = make_task(make_samples(6))
-    return [make_cell(task, mode, **asked) for mode in ("direct", "visual_cot")]
+    return make_cells(6, "direct", "visual_cot", **asked)
 
 
 def _speaker() -> Speaker:

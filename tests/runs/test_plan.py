@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,9 +11,13 @@ import yaml
 
 import sketchmark
 from sketchmark import Context, Model, Options, Reply
+from sketchmark.episode.model import Abilities
 from sketchmark.errors import BadInput, CannotPlay, UnknownName
 from sketchmark.files.jsonl import plain
+from sketchmark.runs.checks import check
 from sketchmark.runs.plan import Cell
+from sketchmark.settings import Settings
+from tests.core.playing import cell as toy
 from tests.runs.making import (
     SHELF_ASKED,
     Speaker,
@@ -256,3 +261,61 @@ def test_a_sample_whose_id_is_no_text_is_refused_before_it_is_played() -> None:
     task = make_task([make_sample(7)])  # type: ignore[arg-type]
     with pytest.raises(BadInput, match="id is not a text: 7"):
         list(make_cell(task).samples())
+
+
+BOTH, NO_DRAWING = Abilities(say=True, draw=True), Abilities(say=True, draw=False)
+
+
+def test_the_way_steps_are_counted_reaches_the_cell_and_its_prompts(tmp_path: Path) -> None:
+    truth, model = (_plan(tmp_path, tasks="maze", mode="visual_cot", steps=steps)[0] for steps in ("truth", "model"))
+    assert (truth.steps, model.steps) == ("truth", "model")
+    assert "DONE" in model.mode.prompts["plan"] and "DONE" not in truth.mode.prompts["plan"]
+
+
+@pytest.mark.parametrize("protocol", ["steps_then_answer", "candidates_then_answer", "draw_then_answer"])
+def test_a_protocol_that_must_draw_takes_a_model_without_drawing_only_in_words(protocol: str) -> None:
+    with pytest.raises(CannotPlay, match="needs a model that draws"):
+        check(toy(protocol), "m", NO_DRAWING)
+    check(toy(protocol, block={"in_words": True}), "m", NO_DRAWING)
+
+
+def test_descriptions_and_skipped_drawings_are_not_counted_as_images() -> None:
+    check(toy(block={"in_words": True}), "m", replace(BOTH, max_pictures=1))
+    check(toy("four_steps"), "m", replace(NO_DRAWING, max_pictures=1))
+    assert not toy("four_steps").draws
+
+
+@pytest.mark.parametrize("canvas", ["blank", "other"])
+def test_a_model_that_stages_its_drawings_may_run_steps_on_every_canvas(canvas: str) -> None:
+    staging = replace(BOTH, combined_prompt=True)
+    check(toy("steps_then_answer", canvas=canvas), "m", staging)
+    with pytest.raises(CannotPlay, match="looks at its drawings itself"):
+        check(toy("draw_then_answer", canvas=canvas), "m", staging)
+
+
+@pytest.mark.parametrize(
+    ("protocol", "steps", "shown"),
+    [
+        ("steps_then_answer", "model", 2 + 6),
+        ("candidates_then_answer", "truth", 2 + 2),
+        ("four_steps", "truth", 2 + 1),
+    ],
+)
+def test_every_protocol_counts_the_images_it_shows_and_draws(protocol: str, steps: str, shown: int) -> None:
+    here = toy(protocol, steps=steps, source={"shown": 2, "steps": 3}, block={"settings": {"max_steps": 6}})
+    check(here, "m", replace(BOTH, max_pictures=shown))
+    with pytest.raises(CannotPlay, match=rf"up to {shown} pictures in one call \(sample s0\).*takes {shown - 1}"):
+        check(here, "m", replace(BOTH, max_pictures=shown - 1))
+
+
+def test_cells_that_differ_in_anything_that_shapes_an_episode_are_described_differently() -> None:
+    base = toy()
+    others = [
+        *(toy(canvas="blank"), toy(steps="model"), toy(on_draw_failure="continue"), toy("direct")),
+        toy(source={"count": 9}),
+        replace(base, settings=Settings(model="m", tasks="t", seed=1)),
+    ]
+    blocks = ({"generation": {"temperature": 1}}, {"drawing": {"width": 1}}, {"in_words": True})
+    others += [toy(block=block) for block in (*blocks, {"settings": {"max_steps": 3}})]
+    described = [str(it.describe(Speaker())) for it in (base, *others)] + [str(base.describe(Painter()))]
+    assert len(set(described)) == len(described)

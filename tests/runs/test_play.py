@@ -12,7 +12,7 @@ from sketchmark.episode import Failure
 from sketchmark.errors import BadInput, CallFailed, CannotPlay, MissingExtra
 from sketchmark.media import Picture
 from sketchmark.runs.episodes import play
-from tests.runs.making import Speaker, colour, make_cell, make_sample, make_task
+from tests.runs.making import MODES, Speaker, colour, make_cell, make_sample, make_task
 
 SAMPLE, DONOR = make_sample("s0", "red", steps=2), make_sample("s1", "green", steps=2)
 TASK = make_task([SAMPLE, DONOR])
@@ -201,12 +201,11 @@ async def test_in_words_nothing_is_drawn() -> None:
 
 
 async def test_saying_and_drawing_each_have_their_own_settings() -> None:
-    generation = {"max_new_tokens": 50, "temperature": 0.5}
-    task = make_task([SAMPLE], generation=generation)
+    modes = {"visual_cot": {**MODES["visual_cot"], "drawing": {"width": 9}}}
+    task = make_task([SAMPLE], generation={"max_new_tokens": 50, "temperature": 0.5}, modes=modes)
     model = Speaker()
     await play(model, make_cell(task, "visual_cot"), SAMPLE)
-    assert [options.max_new_tokens for options in model.options] == [None, 50]
-    assert [options.temperature for options in model.options] == [0.5, 0.5]
+    assert model.options == [Options(None, 0.5, None, {"width": 9}), Options(50, 0.5)]
 
 
 async def test_the_model_may_decide_how_many_steps_there_are() -> None:

@@ -13,7 +13,6 @@ from sketchmark import Reply, Sample
 from sketchmark.episode.sample import Draft, Drafts
 from sketchmark.errors import CallFailed, RunConflict, RunStopped
 from sketchmark.folder.format import EpisodeLine
-from sketchmark.runs.plan import Cell
 from sketchmark.settings import Shard
 from tests.runs.making import (
     SHELF,
@@ -23,16 +22,12 @@ from tests.runs.making import (
     colour,
     lines_in,
     make_cell,
+    make_cells,
     make_sample,
     make_samples,
     make_task,
     run,
 )
-
-
-def _cells(count: int, *modes: str, **asked: Any) -> list[Cell]:
-    task = make_task(make_samples(count))
-    return [make_cell(task, mode, **asked) for mode in modes or ("direct",)]
 
 
 def _refused(id: str) -> str:
@@ -51,7 +46,7 @@ def _failing(*ids: str) -> Callable[[str], str]:
 
 
 async def test_the_same_command_again_makes_no_call_and_changes_nothing(tmp_path: Path) -> None:
-    model, cells = Speaker(), _cells(3, "direct", "visual_cot")
+    model, cells = Speaker(), make_cells(3, "direct", "visual_cot")
     await run(tmp_path, cells, model)
     files = {path: path.read_bytes() for path in tmp_path.rglob("*.jsonl")}
     results = (tmp_path / "results.json").read_bytes()
@@ -64,14 +59,14 @@ async def test_the_same_command_again_makes_no_call_and_changes_nothing(tmp_path
 
 async def test_a_larger_limit_runs_only_new_samples(tmp_path: Path) -> None:
     model = Speaker()
-    await run(tmp_path, _cells(4, limit=2), model)
-    folder = await run(tmp_path, _cells(4, limit=4), model)
+    await run(tmp_path, make_cells(4, limit=2), model)
+    folder = await run(tmp_path, make_cells(4, limit=4), model)
     assert model.asked == ["s0", "s1", "s2", "s3"]
     assert [(row.sample, row.index) for row in folder.scores("shades.direct")] == [(f"s{n}", n) for n in range(4)]
 
 
 async def test_a_gap_is_filled_and_keeps_its_place(tmp_path: Path) -> None:
-    cells, model = _cells(4), Speaker()
+    cells, model = make_cells(4), Speaker()
     folder = await run(tmp_path, cells, Speaker())
     path = folder.episodes_file("shades.direct")
     path.write_text("".join(line + "\n" for line in path.read_text().splitlines() if '"id":"s1"' not in line))
@@ -82,19 +77,20 @@ async def test_a_gap_is_filled_and_keeps_its_place(tmp_path: Path) -> None:
     }
 
 
-@pytest.mark.parametrize("cut", [1, 20])
-async def test_an_episode_truncated_by_a_kill_is_run_again(tmp_path: Path, cut: int) -> None:
-    cells, model = _cells(3), Speaker()
+@pytest.mark.parametrize("left", [1, 20, -1])
+async def test_an_episode_truncated_by_a_kill_is_run_again(tmp_path: Path, left: int) -> None:
+    cells, model = make_cells(3), Speaker()
     folder = await run(tmp_path, cells, Speaker())
     path = folder.episodes_file("shades.direct")
-    path.write_bytes(path.read_bytes()[:-cut])
+    *whole, last = path.read_bytes().splitlines(keepends=True)
+    path.write_bytes(b"".join([*whole, last[:left]]))
     await run(tmp_path, cells, model)
     assert model.asked == ["s2"] and lines_in(path) == 3
     assert len(list(folder.episodes("shades.direct"))) == 3
 
 
 async def test_changed_data_are_refused_only_where_episodes_exist(tmp_path: Path) -> None:
-    cells, model = _cells(3, limit=2), Speaker()
+    cells, model = make_cells(3, limit=2), Speaker()
     folder = await run(tmp_path, cells, Speaker())
     before = folder.episodes_file("shades.direct").read_bytes()
     SHELF["shades"][1:] = [make_sample("s1", "green"), make_sample("s2", "green")]
@@ -177,10 +173,8 @@ async def test_data_that_only_grew_are_read_once(tmp_path: Path) -> None:
     assert len(SHELF_ASKED) == 2
 
 
-async def test_an_episode_that_failed_through_no_fault_of_the_model_is_run_again(
-    tmp_path: Path,
-) -> None:
-    cells, model, looker = _cells(3), Speaker(_failing("s1")), Looker()
+async def test_an_episode_that_failed_through_no_fault_of_the_model_is_run_again(tmp_path: Path) -> None:
+    cells, model, looker = make_cells(3), Speaker(_failing("s1")), Looker()
     folder = await run(tmp_path, cells, model, looker)
     cell = folder.results().tasks["shades.direct"]
     assert (cell.n, cell.episodes, cell.failures) == (2, 3, {"connection": 1})
@@ -197,7 +191,7 @@ async def test_an_episode_that_failed_through_no_fault_of_the_model_is_run_again
 async def test_model_failures_are_kept_until_they_are_to_be_retried(tmp_path: Path) -> None:
     shy = True
     model = Speaker(drawing=lambda id: Reply(picture=None if shy and id == "s1" else colour("blue")))
-    cells = _cells(3, "visual_cot")
+    cells = make_cells(3, "visual_cot")
     folder = await run(tmp_path, cells, model)
     assert folder.results().tasks["shades.visual_cot"].failures == {"no_picture": 1}
     shy = False
@@ -210,9 +204,9 @@ async def test_model_failures_are_kept_until_they_are_to_be_retried(tmp_path: Pa
 
 async def test_earlier_failures_come_after_new_samples(tmp_path: Path) -> None:
     """Samples that fail each time must not keep a run that stops at them from all the others."""
-    await run(tmp_path, _cells(4, limit=2), Speaker(_failing("s0", "s1")))
+    await run(tmp_path, make_cells(4, limit=2), Speaker(_failing("s0", "s1")))
     model = Speaker()
-    await run(tmp_path, _cells(4), model)
+    await run(tmp_path, make_cells(4), model)
     assert model.asked == ["s2", "s3", "s0", "s1"]
 
 
@@ -255,7 +249,10 @@ def drafted(*, seed: int, data: Path | None, shelf: str) -> Drafts:
         lambda record: record.turns[1].reply.picture,
     ],
 )
-async def test_an_episode_with_a_lost_image_is_run_again(tmp_path: Path, lost: Callable[[EpisodeLine], str]) -> None:
+@pytest.mark.parametrize("emptied", [False, True])
+async def test_an_episode_with_a_lost_image_is_run_again(
+    tmp_path: Path, lost: Callable[[EpisodeLine], str], emptied: bool
+) -> None:
     shades = {"s0": ("red", "green", "cyan", "pink"), "s1": ("black", "brown", "lime", "navy")}
     drawn = {"s0": "blue", "s1": "orange"}
     samples: list[Sample] = []
@@ -267,16 +264,19 @@ async def test_an_episode_with_a_lost_image_is_run_again(tmp_path: Path, lost: C
     folder = await run(tmp_path, cells, model)
     record = next(folder.episodes("shades.visual_cot"))
     name = lost(record)
-    folder.pictures.path(name).unlink()
+    if emptied:
+        folder.pictures.path(name).write_bytes(b"")
+    else:
+        folder.pictures.path(name).unlink()
     model.calls.clear()
     await run(tmp_path, cells, model)
     shared = name == f"{colour('white').digest}.png"  # what both were shown instead of their drawings
     assert set(model.asked) == ({"s0", "s1"} if shared else {"s0"})
-    assert folder.pictures.holds(name)
+    assert folder.pictures.holds(name) and folder.pictures.load(name)
 
 
 async def test_another_description_is_refused_and_the_changes_are_named(tmp_path: Path) -> None:
-    await run(tmp_path, _cells(2), Speaker())
+    await run(tmp_path, make_cells(2), Speaker())
     before = (tmp_path / "run.json").read_bytes()
     modes = {"direct": {"protocol": "direct", "prompts": {"inputs": ["{question}"], "ask": "Why?"}}}
     changed = make_task(make_samples(2), modes=modes, headline="other", breakdown=["kind"])
@@ -292,22 +292,22 @@ async def test_another_description_is_refused_and_the_changes_are_named(tmp_path
 
 
 async def test_up_to_three_changes_are_all_named_and_the_model_is_one(tmp_path: Path) -> None:
-    folder = await run(tmp_path, _cells(2), Speaker())
+    folder = await run(tmp_path, make_cells(2), Speaker())
     with pytest.raises(RunConflict) as refused:
-        await run(tmp_path, _cells(2, seed=1, steps="model", on_draw_failure="continue"), Speaker())
+        await run(tmp_path, make_cells(2, seed=1, steps="model", on_draw_failure="continue"), Speaker())
     said = str(refused.value)
     assert all(name in said for name in ("on_draw_failure", "source.seed: 0 -> 1", "steps")) and "more" not in said
     with pytest.raises(RunConflict, match=r'model\.name: "speaker" -> "other"'):
-        await run(tmp_path, _cells(2), Speaker(name="other"))
+        await run(tmp_path, make_cells(2), Speaker(name="other"))
     with pytest.raises(RunConflict, match=r"holds shades\.direct of another model, speaker \(use another --output"):
-        await run(tmp_path, _cells(2, "visual_cot"), Speaker(name="other"))
+        await run(tmp_path, make_cells(2, "visual_cot"), Speaker(name="other"))
     assert folder.cells == ["shades.direct"] and folder.results().tasks["shades.direct"].n == 2
 
 
 async def test_a_model_that_never_replied_is_forgotten(tmp_path: Path) -> None:
     with pytest.raises(RunStopped):
-        await run(tmp_path, _cells(3), Speaker(_refused, name="wrong"))
-    folder = await run(tmp_path, _cells(2, "visual_cot"), Speaker(name="right"))
+        await run(tmp_path, make_cells(3), Speaker(_refused, name="wrong"))
+    folder = await run(tmp_path, make_cells(2, "visual_cot"), Speaker(name="right"))
     assert folder.cells == list(folder.results().tasks) == ["shades.visual_cot"]
     assert sorted(file.name for file in tmp_path.rglob("*.jsonl")) == ["shades.visual_cot.jsonl"] * 2
 
@@ -318,10 +318,10 @@ async def test_other_arguments_of_the_same_model_are_a_warning(tmp_path: Path) -
         model.arguments = arguments
         return model
 
-    await run(tmp_path, _cells(2), speaker(detail="low"))
-    folder = await run(tmp_path, _cells(2, "visual_cot"), speaker(detail="low", draw_size=512))
+    await run(tmp_path, make_cells(2), speaker(detail="low"))
+    folder = await run(tmp_path, make_cells(2, "visual_cot"), speaker(detail="low", draw_size=512))
     assert folder.results().warnings == []
-    folder = await run(tmp_path, _cells(2, "text_cot"), speaker(detail="high"))
+    folder = await run(tmp_path, make_cells(2, "text_cot"), speaker(detail="high"))
     assert folder.results().warnings == [
         'shades.text_cot was run with other model arguments than shades.direct: detail: "low" -> "high"'
     ]
@@ -329,11 +329,11 @@ async def test_other_arguments_of_the_same_model_are_a_warning(tmp_path: Path) -
 
 async def test_a_folder_may_receive_one_mode_after_the_other(tmp_path: Path) -> None:
     model = Speaker(lambda id: "yes")
-    folder = await run(tmp_path, _cells(2, "direct"), model)
+    folder = await run(tmp_path, make_cells(2, "direct"), model)
     started = folder.about().started
     written = json.loads(folder.run_file.read_text())
     folder.run_file.write_text(json.dumps({**written, "started": "2001-01-01T00:00:00Z"}))
-    await run(tmp_path, _cells(2, "visual_cot"), model)
+    await run(tmp_path, make_cells(2, "visual_cot"), model)
     assert folder.cells == ["shades.direct", "shades.visual_cot"]
     assert list(folder.results().tasks) == ["shades.direct", "shades.visual_cot"]
     assert [(gain.mode, gain.n) for gain in folder.results().gains] == [("visual_cot", 2)]
@@ -354,8 +354,8 @@ async def test_neighbours_get_each_others_drawings_also_in_a_resumed_run(tmp_pat
 
 async def test_progress_counts_what_was_done_before_and_the_total_if_known(tmp_path: Path) -> None:
     looker, name = Looker(), "shades.direct"
-    await run(tmp_path, _cells(3, limit=1), Speaker(), looker)
-    await run(tmp_path, _cells(3, limit=3), Speaker(), looker)
+    await run(tmp_path, make_cells(3, limit=1), Speaker(), looker)
+    await run(tmp_path, make_cells(3, limit=3), Speaker(), looker)
     played = ("played", name, False)
     assert looker.told == [
         *(("begin", name, 1, 0), played, ("end", name)),
@@ -375,10 +375,10 @@ def _at(address: str, answer: Callable[[str], Reply | str] = lambda id: "yes") -
 
 async def test_a_corrected_address_is_no_conflict_before_the_first_reply(tmp_path: Path) -> None:
     with pytest.raises(RunStopped):
-        await run(tmp_path, _cells(3), _at("http://wrong", _refused))
-    folder = await run(tmp_path, _cells(3), _at("http://right"))
+        await run(tmp_path, make_cells(3), _at("http://wrong", _refused))
+    folder = await run(tmp_path, make_cells(3), _at("http://right"))
     cell = folder.results().tasks["shades.direct"]
     assert (cell.n, cell.episodes, cell.failures) == (3, 3, {})
     with pytest.raises(RunConflict, match="base_url"):
-        await run(tmp_path, _cells(3), _at("http://another"))
+        await run(tmp_path, make_cells(3), _at("http://another"))
     assert folder.results().tasks["shades.direct"].n == 3

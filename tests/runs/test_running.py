@@ -15,16 +15,20 @@ from sketchmark.episode import Episode, Grading, Scores
 from sketchmark.errors import BadInput, CannotPlay, RunConflict
 from sketchmark.folder import RunFolder
 from sketchmark.folder.lock import RunLock
-from sketchmark.runs.plan import Cell
 from sketchmark.runs.runner import Resources, run_plan
-from tests.runs.making import Looker, Speaker, lines_in, make_cell, make_sample, make_samples, make_task, run
+from tests.runs.making import (
+    Looker,
+    Speaker,
+    lines_in,
+    make_cell,
+    make_cells,
+    make_sample,
+    make_samples,
+    make_task,
+    run,
+)
 
 NAME = "shades.direct"
-
-
-def _cells(count: int, *modes: str, **asked: Any) -> list[Cell]:
-    task = make_task(make_samples(count))
-    return [make_cell(task, mode, **asked) for mode in modes or ("direct",)]
 
 
 async def test_an_episode_is_safe_on_the_disk_before_it_is_scored(
@@ -60,7 +64,7 @@ async def test_each_episode_is_scored_as_it_ends(tmp_path: Path) -> None:
             assert lines_in(scores) == 2
         return "yes"
 
-    folder = await run(tmp_path, _cells(3), Speaker(answer))
+    folder = await run(tmp_path, make_cells(3), Speaker(answer))
     assert folder.results().tasks[NAME].failures == {} and lines_in(scores) == 3
 
 
@@ -115,7 +119,7 @@ async def test_an_error_that_ends_the_run_ends_every_call_and_closes_every_file(
     files = Open(tmp_path, monkeypatch)
     model, looker = Hangs("s3", CannotPlay("it lost its voice")), Looker()
     with pytest.raises(CannotPlay, match="lost its voice"):
-        await run(tmp_path, _cells(9), model, looker, concurrency=4)
+        await run(tmp_path, make_cells(9), model, looker, concurrency=4)
     assert model.cancelled == {"s0", "s1", "s2"}
     assert files.files == {} and {".lock", f"{NAME}.jsonl"} <= files.seen
     assert ("end", NAME) not in looker.told
@@ -123,7 +127,7 @@ async def test_an_error_that_ends_the_run_ends_every_call_and_closes_every_file(
 
 async def test_a_run_that_ends_well_closes_every_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     files = Open(tmp_path, monkeypatch)
-    await run(tmp_path, _cells(2, "direct", "visual_cot"), Speaker(), scoring="strict,lenient")
+    await run(tmp_path, make_cells(2, "direct", "visual_cot"), Speaker(), scoring="strict,lenient")
     assert files.files == {}
     assert {".lock", f"{NAME}.jsonl", "shades.visual_cot.jsonl", f".{NAME}~lenient.jsonl.unfinished"} <= files.seen
 
@@ -145,7 +149,7 @@ async def test_no_more_episodes_are_under_way_than_asked_for(tmp_path: Path, con
             inside -= 1
             return Reply("yes")
 
-    folder = await run(tmp_path, _cells(12), Crowd(), concurrency=concurrency)
+    folder = await run(tmp_path, make_cells(12), Crowd(), concurrency=concurrency)
     assert most <= concurrency and told == [concurrency]
     assert len(list(folder.episodes(NAME))) == 12
 
@@ -166,7 +170,7 @@ async def test_a_hundred_episodes_are_under_way_unless_told_otherwise(tmp_path: 
             inside -= 1
             return Reply("yes")
 
-    (cell,) = _cells(104)
+    (cell,) = make_cells(104)
     await run_plan(cell.settings, [cell], Crowd(), tmp_path, Resources(), Looker())
     assert most == 100
 
@@ -174,7 +178,7 @@ async def test_a_hundred_episodes_are_under_way_unless_told_otherwise(tmp_path: 
 async def test_a_run_refuses_a_folder_in_which_another_runs_and_lets_go_of_its_own(tmp_path: Path) -> None:
     lock, model = RunLock(tmp_path), Speaker()
     with pytest.raises(RunConflict, match="another process is running"):
-        await run(tmp_path, _cells(2), model)
+        await run(tmp_path, make_cells(2), model)
     assert model.calls == [] and not (tmp_path / "run.json").exists()
     lock.release()
     refused: list[bool] = []
@@ -186,16 +190,16 @@ async def test_a_run_refuses_a_folder_in_which_another_runs_and_lets_go_of_its_o
             refused.append(True)
         return "yes"
 
-    await run(tmp_path, _cells(2), Speaker(answer))
+    await run(tmp_path, make_cells(2), Speaker(answer))
     assert refused == [True, True], "the folder is held while the run plays"
     with pytest.raises(CannotPlay):
-        await run(tmp_path / "broken", _cells(1), Hangs("s0", CannotPlay("no")))
+        await run(tmp_path / "broken", make_cells(1), Hangs("s0", CannotPlay("no")))
     for path in (tmp_path, tmp_path / "broken"):
         RunLock(path).release()
 
 
 async def test_an_episode_has_the_runs_time_limit(tmp_path: Path) -> None:
-    folder = await run(tmp_path, _cells(2), Hangs("none", CannotPlay("")), time_limit=0.02, concurrency=2)
+    folder = await run(tmp_path, make_cells(2), Hangs("none", CannotPlay("")), time_limit=0.02, concurrency=2)
     assert folder.results().tasks[NAME].failures == {"timeout": 2}
 
 
@@ -208,7 +212,7 @@ async def test_two_samples_of_one_id_end_the_run(tmp_path: Path) -> None:
 async def test_the_run_is_scored_by_its_own_rules_and_by_those_beside_them(tmp_path: Path) -> None:
     how: dict[str, Any] = {"scoring": "lenient,strict,loose", "warnings": ("look out",)}
     how["judge"] = Speaker(name="judge")
-    folder = await run(tmp_path, _cells(2), Speaker(), **how)
+    folder = await run(tmp_path, make_cells(2), Speaker(), **how)
     results = folder.results()
     assert results.warnings == ["look out"]
     assert results.tasks[NAME].scoring == "lenient"

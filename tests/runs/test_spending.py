@@ -7,16 +7,10 @@ from pathlib import Path
 
 from sketchmark import Reply
 from sketchmark.models.cache import Cached, CallCache
-from sketchmark.runs.plan import Cell
 from sketchmark.runs.runner import Budget
-from tests.runs.making import Looker, Speaker, cost, make_cell, make_samples, make_task, run
+from tests.runs.making import Looker, Speaker, cost, make_cells, run
 
 NAME = "shades.direct"
-
-
-def _cells(count: int, *modes: str) -> list[Cell]:
-    task = make_task(make_samples(count))
-    return [make_cell(task, mode) for mode in modes or ("direct",)]
 
 
 def _priced(id: str) -> Reply:
@@ -29,7 +23,7 @@ def _price(usage: Mapping[str, int]) -> float:
 
 async def test_a_budget_stops_the_run_cleanly_and_the_rest_can_be_played_later(tmp_path: Path) -> None:
     model, looker, budget = Speaker(_priced), Looker(), Budget(2.0, _price)
-    cells = _cells(4, "direct", "visual_cot")
+    cells = make_cells(4, "direct", "visual_cot")
     folder = await run(tmp_path, cells, model, looker, budget=budget)
     assert model.asked == ["s0", "s1"] and budget.spent == 2.0 and budget.used_up
     assert folder.results().tasks[NAME].n == 2
@@ -54,7 +48,7 @@ def test_a_budget_is_used_up_when_it_is_spent_and_never_without_a_limit() -> Non
 
 
 async def test_calls_from_the_cache_cost_nothing(tmp_path: Path) -> None:
-    inner, cells = Speaker(_priced), _cells(3)
+    inner, cells = Speaker(_priced), make_cells(3)
     spent = []
     for name in ("first", "second"):
         budget = Budget(None, _price)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -14,16 +13,10 @@ from sketchmark.errors import CallFailed, RunStopped
 from sketchmark.files.jsonl import plain
 from sketchmark.folder import RunFolder
 from sketchmark.runs import runner
-from sketchmark.runs.plan import Cell
 from sketchmark.runs.runner import ALIKE_IN_A_ROW, REFUSED_FROM_THE_FIRST
-from tests.runs.making import Looker, Speaker, make_cell, make_samples, make_task, run
+from tests.runs.making import Looker, Speaker, make_cells, run
 
 NAME = "shades.direct"
-
-
-def _cells(count: int, *modes: str, **asked: Any) -> list[Cell]:
-    task = make_task(make_samples(count))
-    return [make_cell(task, mode, **asked) for mode in modes or ("direct",)]
 
 
 def _until(last: int, error: Callable[[], CallFailed]) -> Speaker:
@@ -48,7 +41,7 @@ def _dead() -> CallFailed:
 async def test_a_refused_key_stops_the_run_at_once_and_the_line_says_what_to_do(tmp_path: Path) -> None:
     model = _until(2, _refused)
     with pytest.raises(RunStopped) as stopped:
-        await run(tmp_path, _cells(300, limit=300), model)
+        await run(tmp_path, make_cells(300, limit=300), model)
     assert str(stopped.value) == (
         "shades.direct: stopped after 3 of 300: auth: the key was refused (set A_KEY); "
         "finished episodes are kept; fix this and run the same command to resume"
@@ -60,11 +53,11 @@ async def test_a_refused_key_stops_the_run_at_once_and_the_line_says_what_to_do(
 
 async def test_where_the_number_of_samples_is_unknown_it_is_not_made_up(tmp_path: Path) -> None:
     with pytest.raises(RunStopped, match=r"stopped after 1: auth: "):
-        await run(tmp_path, _cells(9), _until(0, _refused))
+        await run(tmp_path, make_cells(9), _until(0, _refused))
 
 
 async def test_the_next_start_plays_the_rest_and_ends_like_an_undisturbed_run(tmp_path: Path) -> None:
-    cells = _cells(6, "direct", "text_cot", limit=6)
+    cells = make_cells(6, "direct", "text_cot", limit=6)
     with pytest.raises(RunStopped):
         await run(tmp_path / "a", cells, _until(2, _refused))
     model = Speaker()
@@ -91,7 +84,7 @@ async def test_what_is_under_way_ends_but_nothing_new_begins(tmp_path: Path) -> 
 
     model = Slow()
     with pytest.raises(RunStopped, match="stopped after 3 of 50"):
-        await run(tmp_path, _cells(50, limit=50), model, concurrency=4)
+        await run(tmp_path, make_cells(50, limit=50), model, concurrency=4)
     assert sorted(model.asked) == ["s0", "s1", "s3"]
 
 
@@ -108,14 +101,14 @@ async def test_what_does_not_end_is_given_up(tmp_path: Path, monkeypatch: pytest
     looker = Looker()
     with pytest.raises(RunStopped, match="stopped after 0 of 5"):
         async with asyncio.timeout(10):
-            await run(tmp_path, _cells(5, limit=5), Hangs(), looker, concurrency=2)
+            await run(tmp_path, make_cells(5, limit=5), Hangs(), looker, concurrency=2)
     assert [line.sample.id for line in RunFolder(tmp_path).episodes(NAME)] == ["s1"]
 
 
 async def test_the_next_cell_is_not_begun(tmp_path: Path) -> None:
     looker = Looker()
     with pytest.raises(RunStopped):
-        await run(tmp_path, _cells(3, "direct", "text_cot"), _until(0, _refused), looker)
+        await run(tmp_path, make_cells(3, "direct", "text_cot"), _until(0, _refused), looker)
     assert [told[1] for told in looker.told if told[0] == "begin"] == [NAME]
 
 
@@ -124,7 +117,7 @@ async def test_many_that_fail_alike_in_a_row_stop_the_run(tmp_path: Path, concur
     model = _until(-1, _dead)
     most = max(ALIKE_IN_A_ROW, concurrency)
     with pytest.raises(RunStopped, match=rf"{most} episodes in a row failed alike, the last: connection: nobody"):
-        await run(tmp_path, _cells(200), model, concurrency=concurrency)
+        await run(tmp_path, make_cells(200), model, concurrency=concurrency)
     assert most <= len(model.calls) < most + concurrency
 
 
@@ -144,7 +137,7 @@ async def test_failures_that_are_not_alike_or_not_in_a_row_do_not_stop_it(
             return between()
         raise _dead()
 
-    folder = await run(tmp_path, _cells(3 * ALIKE_IN_A_ROW), Speaker(answer))
+    folder = await run(tmp_path, make_cells(3 * ALIKE_IN_A_ROW), Speaker(answer))
     assert folder.results().tasks[NAME].failures["connection"] == 3 * (ALIKE_IN_A_ROW - 1)
 
 
@@ -154,13 +147,15 @@ def _raise(error: CallFailed) -> str:
 
 async def test_what_the_model_fails_itself_never_stops_it(tmp_path: Path) -> None:
     model = _until(-1, lambda: CallFailed("refused", "will not", blames_model=True))
-    folder = await run(tmp_path, _cells(2 * ALIKE_IN_A_ROW), model)
+    folder = await run(tmp_path, make_cells(2 * ALIKE_IN_A_ROW), model)
     assert folder.results().tasks[NAME].n == 2 * ALIKE_IN_A_ROW
 
 
 async def test_a_message_of_many_lines_is_told_in_one(tmp_path: Path) -> None:
     with pytest.raises(RunStopped) as stopped:
-        await run(tmp_path, _cells(2), _until(-1, lambda: CallFailed("quota", "empty\n  account", stops_run=True)))
+        await run(
+            tmp_path, make_cells(2), _until(-1, lambda: CallFailed("quota", "empty\n  account", stops_run=True))
+        )
     assert "stopped after 0: quota: empty account; finished" in str(stopped.value)
 
 
@@ -174,20 +169,20 @@ async def test_requests_that_are_all_refused_from_the_first_on_stop_the_run(
 ) -> None:
     model = _until(-1, _refuses)
     with pytest.raises(RunStopped, match=rf"{most} episodes in a row failed alike, the last: bad_request: HTTP 422"):
-        await run(tmp_path, _cells(200), model, concurrency=concurrency)
+        await run(tmp_path, make_cells(200), model, concurrency=concurrency)
     assert most <= len(model.calls) < most + concurrency
 
 
 async def test_fewer_than_run_at_once_that_are_all_refused_stop_it_too(tmp_path: Path) -> None:
     with pytest.raises(RunStopped, match=r"stopped after 0: all 5 episodes failed alike, the last: bad_request"):
-        await run(tmp_path, _cells(5), _until(-1, _refuses), concurrency=50)
+        await run(tmp_path, make_cells(5), _until(-1, _refuses), concurrency=50)
     assert RunFolder(tmp_path).results().tasks[NAME].failures == {"bad_request": 5}
 
 
 async def test_requests_of_which_one_was_ever_taken_are_no_reason_to_stop(tmp_path: Path) -> None:
-    folder = await run(tmp_path, _cells(9), _until(0, _refuses))
+    folder = await run(tmp_path, make_cells(9), _until(0, _refuses))
     assert folder.results().tasks[NAME].failures == {"bad_request": 8}
-    again = await run(tmp_path, _cells(9), _until(-1, _refuses))
+    again = await run(tmp_path, make_cells(9), _until(-1, _refuses))
     assert again.results().tasks[NAME].n == 1, "the answer of an earlier start counts"
-    two = await run(tmp_path / "two", _cells(2), _until(-1, _refuses))
+    two = await run(tmp_path / "two", make_cells(2), _until(-1, _refuses))
     assert two.results().tasks[NAME].failures == {"bad_request": 2}, "too few to tell"

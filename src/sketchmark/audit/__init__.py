@@ -21,12 +21,12 @@ from sketchmark.audit.contrasts import (
     as_json,
 )
 from sketchmark.comparison.findings import direction, span
-from sketchmark.comparison.pairs import ComparedCell, Run, cells_of, how_asked, how_grouped
+from sketchmark.comparison.pairs import how_asked, how_grouped
 from sketchmark.episode.desk import CANVASES
 from sketchmark.errors import BadInput, RunConflict
 from sketchmark.folder import RunFolder
 from sketchmark.folder.format import Score
-from sketchmark.folder.index import RunView
+from sketchmark.folder.index import CellView, RunView, open_cells
 from sketchmark.results.summary import Pairs, Rows, mean_of, pair, withheld
 from sketchmark.runs import More
 from sketchmark.stats.differences import CLEAR, Difference, holm
@@ -63,6 +63,10 @@ class _Task:
     rows: Mapping[str, Rows]
 
 
+Run = Path | str | RunView
+"""Path of a run folder, or a run that is open already: its rows are not read again."""
+
+
 def audit(run: Run, margin: float = MARGIN) -> Audit:
     """Audit every task of the run that has drawings and another cell to compare them with."""
     if not 0 < margin < 1:
@@ -96,7 +100,7 @@ def _path(run: Run) -> Path | str:
 
 def _tasks(run: Run) -> tuple[list[_Task], list[str]]:
     """Return the tasks that can be audited, and notes on the others."""
-    cells = cells_of(run, Path(_path(run)).resolve().name)
+    cells = open_cells(run, Path(_path(run)).resolve().name)
     notes: list[str] = []
     tasks = []
     for name in dict.fromkeys(cell.task for cell in cells):
@@ -111,11 +115,11 @@ def _tasks(run: Run) -> tuple[list[_Task], list[str]]:
     return tasks, notes
 
 
-def _place(cell: ComparedCell) -> str:
+def _place(cell: CellView) -> str:
     return cell.canvas if cell.mode == DRAWING_MODE else cell.mode
 
 
-def _task(name: str, cells: Mapping[str, ComparedCell], notes: list[str]) -> _Task | None:
+def _task(name: str, cells: Mapping[str, CellView], notes: list[str]) -> _Task | None:
     if "own" not in cells or len(cells) < 2:
         notes.append(f"{name} was not run in {DRAWING_MODE} and in another mode or on another canvas")
         return None
@@ -126,7 +130,7 @@ def _task(name: str, cells: Mapping[str, ComparedCell], notes: list[str]) -> _Ta
     rows: dict[str, Rows] = {}
     empty = []  # cells that a run did not reach before it stopped
     for place, cell in cells.items():
-        found = cell.rows()
+        found = cell.complete_scores()
         if reason := withheld(found.values()):
             notes.append(f"{cell.name}: {reason}; `sketchmark score {cell.folder.path}` tries again")
         elif found:
@@ -143,7 +147,7 @@ def _task(name: str, cells: Mapping[str, ComparedCell], notes: list[str]) -> _Ta
     return _Task(name, own.about.headline, own.scoring, own.model, rows)
 
 
-def _refuse_others(own: ComparedCell, cell: ComparedCell, own_rows: Rows, rows: Rows) -> None:
+def _refuse_others(own: CellView, cell: CellView, own_rows: Rows, rows: Rows) -> None:
     """Refuse cells of one folder that different commands made, with other data, prompts or model arguments."""
     found = how_grouped(own_rows, rows)
     if cell.mode == DRAWING_MODE:

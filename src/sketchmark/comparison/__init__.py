@@ -32,11 +32,9 @@ from sketchmark.comparison.findings import (
 )
 from sketchmark.comparison.formats import to_markdown
 from sketchmark.comparison.pairs import (
-    ComparedCell,
     across_canvases,
     across_modes,
     across_runs,
-    cells_of,
     how_asked,
     how_generated,
     how_grouped,
@@ -48,7 +46,7 @@ from sketchmark.comparison.tables import to_terminal
 from sketchmark.errors import BadInput, RunConflict
 from sketchmark.files import from_home
 from sketchmark.folder.format import condition
-from sketchmark.folder.index import RunView, failure_counts
+from sketchmark.folder.index import CellView, RunView, failure_counts, open_cells
 from sketchmark.folder.results_format import Results
 from sketchmark.results.aggregate import results_before
 from sketchmark.results.summary import MODE_PAIRS, Pairs, Rows, pair, withheld
@@ -95,7 +93,7 @@ def compare(
     listed = [[given] if isinstance(given, (str, os.PathLike, RunView)) else given for given in runs]
     opened = [run if isinstance(run, RunView) else from_home(run) for given in listed for run in given]
     names = _labels([run.folder.path if isinstance(run, RunView) else run for run in opened])
-    cells = [cell for run, name in zip(opened, names, strict=True) for cell in cells_of(run, name)]
+    cells = [cell for run, name in zip(opened, names, strict=True) for cell in open_cells(run, name)]
     folders = {cell.run: cell.folder for cell in cells if published}
     results = {name: found for name, folder in folders.items() if (found := results_before(folder))}
     work = _Work(metric, power, anyway, results)
@@ -129,13 +127,13 @@ class _Work:
     notes: list[str] = field(default_factory=list)
     published: list[PublishedTable] = field(default_factory=list)
 
-    def compare_task(self, cells: list[ComparedCell], runs: Sequence[str]) -> None:
+    def compare_task(self, cells: list[CellView], runs: Sequence[str]) -> None:
         """Add the rows of one task; memory holds the scores of one at a time."""
         metric = self.metric or cells[0].about.headline
         if reason := why_no_gain(cells[0].about, metric):
             self.notes.append(reason)
             return
-        rows = {id(cell): cell.rows() for cell in cells}
+        rows = {id(cell): cell.complete_scores() for cell in cells}
         reasons = {id(cell): withheld(rows[id(cell)].values()) for cell in cells}
         for cell in cells:
             if reason := reasons[id(cell)]:
@@ -163,9 +161,7 @@ class _Work:
             if shown := canvas_table({name: (cell, rows[id(cell)]) for name, cell in group.items()}, metric):
                 self.canvases.append(shown)
 
-    def _add(
-        self, metric: str, kind: str, before: ComparedCell, after: ComparedCell, rows: Mapping[int, Rows]
-    ) -> None:
+    def _add(self, metric: str, kind: str, before: CellView, after: CellView, rows: Mapping[int, Rows]) -> None:
         label = _modes(after, before) if kind == "modes" else f"{after.run} − {before.run}, {_played(after, before)}"
         self._check(f"{before.task}: {label}", before, after, rows, kind == "runs")
         pairs = pair(rows[id(before)], rows[id(after)], metric)
@@ -198,9 +194,7 @@ class _Work:
         pilot = Pilot.of(pairs.before, pairs.after, pairs.clusters)
         return Plan(self.power, pilot.samples_needed(self.power), pilot.smallest_gain(len(pairs.pairs)))
 
-    def _check(
-        self, what: str, before: ComparedCell, after: ComparedCell, rows: Mapping[int, Rows], same_mode: bool
-    ) -> None:
+    def _check(self, what: str, before: CellView, after: CellView, rows: Mapping[int, Rows], same_mode: bool) -> None:
         """Refuse two sides with different samples, or cells of one mode with different prompts or scoring.
 
         A cell without rows is not checked: its run has not reached it, and its scoring is unknown.
@@ -223,7 +217,7 @@ class _Work:
         self.notes.extend(f"{what}: compared anyway, although {line}" for line in found)
 
 
-def _listed(cells: Sequence[ComparedCell]) -> str:
+def _listed(cells: Sequence[CellView]) -> str:
     tasks = list(dict.fromkeys(cell.task for cell in cells))
     return ", ".join(tasks[:_MOST_TASKS]) + (f" or {len(tasks) - _MOST_TASKS} more" if tasks[_MOST_TASKS:] else "")
 
@@ -245,18 +239,18 @@ def _labels(runs: Sequence[Path]) -> list[str]:
     return names if len(set(names)) == len(names) else [str(path) for path in runs]
 
 
-def _side(cell: ComparedCell, score: Interval, rows: Rows) -> Side:
+def _side(cell: CellView, score: Interval, rows: Rows) -> Side:
     return Side(cell.run, cell.model, cell.name, cell.mode, cell.canvas, cell.scoring, score, failure_counts(rows))
 
 
-def _modes(after: ComparedCell, before: ComparedCell) -> str:
+def _modes(after: CellView, before: CellView) -> str:
     """Label a pair of modes; a condition that both share is named once."""
     if after.about.draw_with == before.about.draw_with != "":
         return f"{after.mode} − {before.mode}, {condition(after.about.draw_with)}"
     return f"{_drawn(after)} − {_drawn(before)}"
 
 
-def _played(after: ComparedCell, before: ComparedCell) -> str:
+def _played(after: CellView, before: CellView) -> str:
     """Name the mode, condition and canvas of two runs."""
     drawn = _drawn(after)
     if after.about.draw_with != before.about.draw_with:
@@ -264,7 +258,7 @@ def _played(after: ComparedCell, before: ComparedCell) -> str:
     return drawn if after.canvas == "own" else f"{drawn} on {after.canvas} canvas"
 
 
-def _drawn(cell: ComparedCell) -> str:
+def _drawn(cell: CellView) -> str:
     """Name the mode and its condition: drawing by code and native history are conditions."""
     return f"{cell.mode} {condition(cell.about.draw_with)}" if cell.about.draw_with else cell.mode
 

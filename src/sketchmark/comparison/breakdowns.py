@@ -18,9 +18,8 @@ from sketchmark.comparison.findings import (
     share,
     span,
 )
-from sketchmark.comparison.pairs import ComparedCell
 from sketchmark.episode.desk import CANVASES
-from sketchmark.folder.index import failure_counts
+from sketchmark.folder.index import CellView, failure_counts
 from sketchmark.results.summary import Pair, Pairs, Rows, mean_of, pair
 from sketchmark.stats.differences import Difference, holm, trend
 from sketchmark.stats.intervals import Interval
@@ -91,7 +90,7 @@ def _between(key: str, low: float, high: float) -> Callable[[Pair], bool]:
     return lambda pair: low <= float(pair.groups[key]) <= high
 
 
-def canvas_table(cells: Mapping[str, tuple[ComparedCell, Rows]], metric: str) -> CanvasTable | None:
+def canvas_table(cells: Mapping[str, tuple[CellView, Rows]], metric: str) -> CanvasTable | None:
     """Compare canvases, given as canvas → (cell, its rows); None for a single canvas."""
     if len(cells) < 2:
         return None

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from msgspec import Struct, structs
 
-from sketchmark.comparison.pairs import compared, how_asked, how_generated, how_grouped, how_sourced
+from sketchmark.comparison.pairs import how_asked, how_generated, how_grouped, how_sourced
 from sketchmark.errors import BadInput, SketchmarkError
 from sketchmark.folder import RunFolder, run_folders
 from sketchmark.folder.index import CellView, RunView
@@ -188,7 +188,7 @@ def _unlike(runs: Sequence[RunView], metric: str) -> Iterator[str]:
 
 
 def _differing(first: RunView, before: CellView, run: RunView, after: CellView, metric: str) -> Iterator[str]:
-    sides = compared(first, before), compared(run, after)
+    sides = before, after
     rows = before.scored(), after.scored()
     if not all(rows):  # a run that stopped early has not reached it
         return

@@ -2,85 +2,19 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from functools import cached_property
-from pathlib import Path
 from typing import Any
 
-from sketchmark.errors import BadInput
 from sketchmark.files.jsonl import plain
-from sketchmark.folder import NUMBERS, RunFolder, differences, refuse_partial_scores
+from sketchmark.folder import differences
 from sketchmark.folder.format import CellRecord, condition
-from sketchmark.folder.index import CellView, RunView
+from sketchmark.folder.index import CellView
 from sketchmark.models.layout import NATIVE_HISTORY
 from sketchmark.results.summary import MODE_PAIRS, Rows
-
-Run = Path | str | RunView
-"""Path of a run folder, or a run that is open already: its rows are not read again."""
 
 _MUST_AGREE = ("protocol", "prompts", "settings", "in_words")
 """Keys of `play` in which two cells of one mode must agree. Temperatures and token limits may differ on purpose:
 they make a note."""
-
-
-@dataclass(frozen=True, eq=False)
-class ComparedCell:
-    """One cell of a run, with the name that the comparison gives to the run."""
-
-    folder: RunFolder
-    run: str
-    model: str
-    name: str
-    about: CellRecord
-    view: CellView | None = None
-
-    @property
-    def task(self) -> str:
-        return self.about.task
-
-    @property
-    def mode(self) -> str:
-        return self.about.mode
-
-    @property
-    def canvas(self) -> str:
-        return self.about.canvas
-
-    @property
-    def player(self) -> str:
-        """Model and arguments as text, equal for two folders of the same model."""
-        return json.dumps(self.about.model, sort_keys=True)
-
-    @cached_property
-    def scoring(self) -> str:
-        rows = self.view.rows.values() if self.view else NUMBERS.all(self.folder.scores_file(self.name))
-        return next((row.scoring for row in rows), "")
-
-    def rows(self) -> Rows:
-        """Read the scores, unless the run is open. Refuse a file in which some episodes have none."""
-        if self.view:
-            return self.view.scored()
-        refuse_partial_scores(self.folder, self.name)
-        return self.folder.scored(self.name)
-
-
-def cells_of(run: Run, name: str) -> list[ComparedCell]:
-    if isinstance(run, RunView):
-        cells = [compared(run, view, name) for view in run.cells.values()]
-    else:
-        folder = RunFolder.open(run)
-        about = folder.about()
-        cells = [ComparedCell(folder, name, about.model.name, one, about.cells[one]) for one in folder.cells]
-    for cell in cells:
-        if not cell.task or not cell.mode:
-            raise BadInput(f"{cell.folder.run_file}: the cell {cell.name} has no task or mode")
-    return cells
-
-
-def compared(run: RunView, cell: CellView, name: str = "") -> ComparedCell:
-    return ComparedCell(run.folder, name or run.key, run.model, cell.name, cell.about, cell)
 
 
 def why_no_gain(cell: CellRecord, metric: str) -> str:
@@ -90,12 +24,12 @@ def why_no_gain(cell: CellRecord, metric: str) -> str:
     return "" if metric else f"{cell.task} names no headline score: choose one with --metric"
 
 
-def how_asked(before: ComparedCell, after: ComparedCell) -> list[str]:
+def how_asked(before: CellView, after: CellView) -> list[str]:
     """List differences that make two cells of the same mode incomparable."""
     return differences(_asked(before), _asked(after))
 
 
-def how_generated(before: ComparedCell, after: ComparedCell) -> list[str]:
+def how_generated(before: CellView, after: CellView) -> list[str]:
     """List differences that make a note only."""
     settings = ("saying", "drawing")
     return [
@@ -107,7 +41,7 @@ def how_generated(before: ComparedCell, after: ComparedCell) -> list[str]:
     ]
 
 
-def _drawn_differently(before: ComparedCell, after: ComparedCell) -> list[str]:
+def _drawn_differently(before: CellView, after: CellView) -> list[str]:
     """Name different ways of drawing or of sending history: the difference may come from these, not the model."""
     ways = [cell.about.draw_with for cell in (before, after)]
     if ways[0] == ways[1]:
@@ -119,7 +53,7 @@ def _drawn_differently(before: ComparedCell, after: ComparedCell) -> list[str]:
     return [f"one side draws {one}, the other {other}: two different abilities"]
 
 
-def how_sourced(before: ComparedCell, after: ComparedCell, rows_before: Rows, rows_after: Rows) -> list[str]:
+def how_sourced(before: CellView, after: CellView, rows_before: Rows, rows_after: Rows) -> list[str]:
     """Explain two runs without a sample in common. A smaller --limit does not matter."""
     if not rows_before or not rows_after or rows_before.keys() & rows_after.keys():
         return []
@@ -137,16 +71,16 @@ def how_grouped(rows_before: Rows, rows_after: Rows) -> list[str]:
     return [f"data: {len(changed)} of the shared samples differ in what is asked or true ({shown})"]
 
 
-def _asked(cell: ComparedCell) -> dict[str, Any]:
+def _asked(cell: CellView) -> dict[str, Any]:
     return {**_part(cell, _MUST_AGREE), "steps": cell.about.steps, "scoring": cell.scoring}
 
 
-def _part(cell: ComparedCell, keys: tuple[str, ...]) -> dict[str, Any]:
+def _part(cell: CellView, keys: tuple[str, ...]) -> dict[str, Any]:
     play = plain(cell.about.play)
     return {key: play[key] for key in keys}
 
 
-def across_runs(cells: Sequence[ComparedCell], runs: Sequence[str]) -> Iterator[tuple[ComparedCell, ComparedCell]]:
+def across_runs(cells: Sequence[CellView], runs: Sequence[str]) -> Iterator[tuple[CellView, CellView]]:
     first = {(cell.mode, cell.canvas): cell for cell in cells if cell.run == runs[0]}
     for cell in cells:
         before = first.get((cell.mode, cell.canvas))
@@ -154,7 +88,7 @@ def across_runs(cells: Sequence[ComparedCell], runs: Sequence[str]) -> Iterator[
             yield before, cell
 
 
-def across_modes(cells: Sequence[ComparedCell], runs: Sequence[str]) -> Iterator[tuple[ComparedCell, ComparedCell]]:
+def across_modes(cells: Sequence[CellView], runs: Sequence[str]) -> Iterator[tuple[CellView, CellView]]:
     seen: set[tuple[int, int]] = set()
     for pool in _pools([cell for cell in cells if cell.canvas == "own"], runs):
         for low, high in MODE_PAIRS:
@@ -164,7 +98,7 @@ def across_modes(cells: Sequence[ComparedCell], runs: Sequence[str]) -> Iterator
                 yield before, after
 
 
-def across_canvases(cells: Sequence[ComparedCell], runs: Sequence[str]) -> Iterator[dict[str, ComparedCell]]:
+def across_canvases(cells: Sequence[CellView], runs: Sequence[str]) -> Iterator[dict[str, CellView]]:
     seen: set[frozenset[int]] = set()
     for pool in _pools(cells, runs):
         for mode in dict.fromkeys(mode for mode, _ in pool if mode not in ("direct", "text_cot")):
@@ -175,13 +109,13 @@ def across_canvases(cells: Sequence[ComparedCell], runs: Sequence[str]) -> Itera
                 yield group
 
 
-def _pools(cells: Sequence[ComparedCell], runs: Sequence[str]) -> Iterator[dict[tuple[str, str], ComparedCell]]:
+def _pools(cells: Sequence[CellView], runs: Sequence[str]) -> Iterator[dict[tuple[str, str], CellView]]:
     """Yield each run's cells by (mode, canvas), completed from other folders of the same model."""
     for run in runs:
         own = [cell for cell in cells if cell.run == run]
         players = {cell.player for cell in own}
         others = [cell for cell in cells if cell.run != run and cell.player in players]
-        pool: dict[tuple[str, str], ComparedCell] = {}
+        pool: dict[tuple[str, str], CellView] = {}
         for cell in own + others:
             pool.setdefault((cell.mode, cell.canvas), cell)
         yield pool

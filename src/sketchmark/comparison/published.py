@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from sketchmark.comparison.findings import PublishedRow, PublishedTable
-from sketchmark.comparison.pairs import ComparedCell
+from sketchmark.folder.index import CellView
 from sketchmark.folder.results_format import Results
 from sketchmark.results.summary import Rows, mean_of, withheld
 from sketchmark.stats.differences import apart, share_of
@@ -16,7 +16,7 @@ _STEPS = "the published runs were told the number of steps by the truth, yours e
 _STEPWISE = "steps_then_answer"
 
 
-def beside(cell: ComparedCell, rows: Rows, results: Results) -> PublishedTable | None:
+def beside(cell: CellView, rows: Rows, results: Results) -> PublishedTable | None:
     """Pair each published score of a cell in results.json with the cell's own; None without any."""
     summary = results.tasks.get(cell.name)
     if summary is None or not summary.published:
@@ -49,7 +49,7 @@ def beside_totals(results: Results, run: str) -> Iterator[PublishedTable]:
         yield PublishedTable(*place, run, results.model, tuple(rows), tuple(sources), tuple(notes))
 
 
-def _row(figure: Published, by_scoring: dict[str, Rows], cell: ComparedCell) -> PublishedRow:
+def _row(figure: Published, by_scoring: dict[str, Rows], cell: CellView) -> PublishedRow:
     """Compare with the scoring that parses as the source did, if the run has it; else with the run's own."""
     own = cell.scoring or "strict"
     scoring = figure.scoring if figure.scoring in by_scoring else own
@@ -76,7 +76,7 @@ def _told(yours: Interval, figure: Published, tested: bool) -> str:
     return "not scored here" if yours.mean is None else "n not published" if figure.n is None else "no interval"
 
 
-def _notes(row: PublishedRow, figure: Published, cell: ComparedCell) -> Iterator[str]:
+def _notes(row: PublishedRow, figure: Published, cell: CellView) -> Iterator[str]:
     """Name what differs between the two besides the model."""
     if figure.note:
         yield f"{figure.channel}: {figure.note}."

@@ -52,17 +52,13 @@ class Episode:
     failure: Failure | None = None
     started: float = 0.0
     """Unix time. A retried episode differs from the failed one in it."""
-
     seconds: float = 0.0
     settings: dict[str, str] = field(default_factory=dict)
     """Mode, canvas and steps of the episode."""
-
     stops_run: bool = False
     """Further episodes would fail the same way. Used during a run and not written to disk."""
-
     repeat: int = 0
     """Number of this episode among several of the same sample."""
-
     branch: int = 0
     """Number of this answer among several on the same drawings."""
 

@@ -108,16 +108,12 @@ class Abilities:
     draw: bool
     max_pictures: int | None = None
     """Maximum number of input images per call; None: no maximum."""
-
     combined_prompt: bool = False
     """Draws and answers in one `say`, from the combined prompt of `sketchmark.episode.protocol`."""
-
     draws_code: bool = False
     """`Reply.text` of a drawing is the code that the image was made from (`draw_with=svg`)."""
-
     hear: bool = False
     """Accepts sounds."""
-
     native: bool = False
     """Receives its own turns as its provider recorded them (`history=native`)."""
 
@@ -128,15 +124,12 @@ class Model:
     max_pictures: int | None = None
     hears: bool = False
     """Set this for a model that accepts the sounds of a context. Other models are never given any."""
-
     combined_prompt: bool = False
     """Set this for a model that stages drawing and answering itself. Two-stage tasks then send one prompt,
     `[GEN_PROMPT]…[/GEN_PROMPT][QUESTION]…[/QUESTION]`, and the reply holds both the image and the text."""
-
     arguments: Mapping[str, Any] = MappingProxyType({})
     """The arguments that it was made with (`--model_args`), in a form that may be written to disk. Set by the
     registry."""
-
     keys: tuple[str, ...] = ()
     """Environment variables that it reads its key from. Workers need them, too."""
 

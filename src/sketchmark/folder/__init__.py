@@ -229,6 +229,11 @@ def differences(before: Any, now: Any, where: str = "") -> list[str]:
     return [] if before == now else [f"{where}: {_short(before)} -> {_short(now)}"]
 
 
+def in_short(changes: list[str]) -> str:
+    """Join the first three differences, and count the rest."""
+    return "; ".join(changes[:3]) + (f" and {len(changes) - 3} more" if len(changes) > 3 else "")
+
+
 def _short(value: Any) -> str:
     text = json.dumps(value, ensure_ascii=False, default=str)
     return text if len(text) <= 80 else f"{text[:77]}..."

@@ -40,10 +40,8 @@ class ModelAbout(Struct, frozen=True):
 
     name: str = ""
     """As typed: `player/solver`."""
-
     args: dict[str, Any] = {}
     """`--model_args`, without secrets."""
-
     retires: dict[str, str] = {}
     """Name → the day on which its provider shuts it down, by the provider's list at the last invocation."""
 
@@ -53,19 +51,14 @@ class ModeRecord(Struct, frozen=True):
 
     protocol: str = ""
     """The protocol's name."""
-
     prompts: dict[str, Any] = {}
     """The prompts, before a sample's fields are filled in."""
-
     settings: dict[str, Any] = {}
     """The protocol's settings."""
-
     in_words: bool = False
     """Drawings are replaced by descriptions (text_cot)."""
-
     saying: dict[str, Any] = {}
     """Generation settings for answers."""
-
     drawing: dict[str, Any] = {}
     """Generation settings for drawings."""
 
@@ -75,39 +68,28 @@ class CellRecord(Struct):
 
     task: str = ""
     """The task's name."""
-
     mode: str = ""
     """`direct`, `visual_cot`, `text_cot`, or another mode of the task."""
-
     canvas: str = "own"
     """Images that replace the model's drawings: `own`, `blank`, `other`, `oracle`, `corrupt`, `caption` or
     `source`."""
-
     draw_with: str = ""
     """`svg`: the model draws by writing code. `native history`: its own turns are sent back as its provider recorded
     them. Empty: it draws pixels, or does not draw, and everything is sent in one plain form."""
-
     steps: str = "truth"
     """Step count set by: `truth` or `model`."""
-
     on_draw_failure: str = "fail"
     """`fail` or `continue`."""
-
     source: dict[str, Any] = {}
     """Source of the samples."""
-
     play: ModeRecord = ModeRecord()
     """Protocol, prompts and settings."""
-
     model: dict[str, Any] = {}
     """The model's identity: everything about it that could change a reply."""
-
     headline: str = ""
     """The headline score, in which the gain is measured."""
-
     less_is_better: list[str] = []
     """Scores in which less is better: gains are not measured in them."""
-
     breakdown: list[str] = []
     """Groups by which results are broken down."""
 
@@ -123,7 +105,6 @@ class Ended(Struct, frozen=True):
     how: str = ""
     """`finished`, `stopped` (by a person or at the cost limit) or `failed` (with an error, or because no call would
     succeed)."""
-
     why: str = ""
     """The reason, if it did not finish."""
 
@@ -133,37 +114,26 @@ class RunRecord(Struct):
 
     format: int
     """The number of this format."""
-
     sketchmark: str = ""
     """The version that wrote the folder last."""
-
     model: ModelAbout = ModelAbout()
     """The model."""
-
     seed: Count = 0
     """`--seed`."""
-
     started: str = ""
     """Time of the first invocation, in UTC."""
-
     machine: dict[str, Any] = {}
     """`python` and `system`."""
-
     cells: dict[str, CellRecord] = {}
     """Cells by name, in the requested order."""
-
     limits: dict[str, int] = {}
     """Cell → `--limit` of its last invocation: results cover that many first samples. Absent: all in the folder."""
-
     totals: dict[str, Count] = {}
     """Cell → number of samples within the limit; absent until an invocation has gone through all of them."""
-
     shard: str = ""
     """`0/3`: the first of every three samples (`--shard`). Empty: the whole run."""
-
     asked: dict[str, Settings] = {}
     """Cell → the command of its last invocation, for `sketchmark card`."""
-
     ended: Ended | None = None
     """Ending of the last invocation; null while it runs, and if it was killed."""
 
@@ -178,16 +148,12 @@ class PartLine(Struct, omit_defaults=True):
 
     by: str
     """Its author: `task` or `model`."""
-
     text: str | None = None
     """The text, or absent."""
-
     picture: str | None = None
     """The image's name, or absent."""
-
     sound: str | None = None
     """The sound's name, or absent."""
-
     native: bool = False
     """true if the reply's `native` record accompanied it in later calls."""
 
@@ -198,19 +164,14 @@ class TurnLine(Struct, omit_defaults=True):
 
     act: str
     """`show`, `say`, `draw`, `describe` or `skip`."""
-
     added: list[PartLine]
     """Parts that remain in the context. After a drawing, what the model was shown in its place (the canvas)."""
-
     suffix: str = ""
     """Sent with this call only."""
-
     note: str = ""
     """The reason for a skipped step."""
-
     reply: ReplyRecord | None = None
     """The reply, for a call."""
-
     seconds: Seconds | None = None
     """Duration of the call."""
 
@@ -220,28 +181,20 @@ class SampleLine(Struct):
 
     id: str
     """Unique in its task."""
-
     fingerprint: str
     """Digest of the question and the ground truth; shows that a sample has changed."""
-
     fields: dict[str, Any] = {}
     """Texts that fill the prompts."""
-
     pictures: dict[str, str | list[str]] = {}
     """Name → the name of an image, or a list of them."""
-
     sounds: dict[str, list[str]] | UnsetType = UNSET
     """Name → the names of sounds; absent if there are none."""
-
     target: dict[str, Any] = {}
     """Ground truth, for the scorers."""
-
     groups: dict[str, Any] = {}
     """Groups for tables: category, difficulty…; samples of one `cluster` are not independent."""
-
     steps: int | None = None
     """Number of steps of the ground-truth solution."""
-
     frames: list[str] | None = None
     """Ground-truth images, one per drawing; null if there are none or nothing was drawn."""
 
@@ -251,35 +204,25 @@ class EpisodeLine(Struct, kw_only=True, omit_defaults=True):
 
     index: Count
     """Position of the sample in its task."""
-
     sample: SampleLine
     """The sample."""
-
     mode: str = ""
     """Its mode."""
-
     canvas: str = ""
     """Its canvas."""
-
     steps: str = ""
     """Step count set by: `truth` or `model`."""
-
     turns: list[TurnLine]
     """Its steps, in order."""
-
     failure: Failure | None
     """null, or the reason for an early end: `kind`, `message`, `blames_model`."""
-
     started: Seconds
     """Unix time; identifies this attempt, with sample, repeat and branch."""
-
     seconds: Seconds
     """Wall time."""
-
     repeat: Nth = 0
     """Number among several episodes of the sample; absent for the first. The newest line of a sample, repeat and
     branch counts."""
-
     branch: Nth = 0
     """Number among several answers on the same drawings; absent for the first."""
 
@@ -304,50 +247,35 @@ class Score(Struct, kw_only=True):
 
     index: Count
     """Position of the sample in its task."""
-
     sample: str
     """The sample's id."""
-
     fingerprint: str = ""
     """The sample's fingerprint."""
-
     groups: dict[str, Any] = {}
     """The sample's groups."""
-
     scored: bool
     """false: the episode failed through no fault of the model, or its judge or scorer failed."""
-
     values: dict[str, bool | int | float | None]
     """Score → number, or null if it does not apply."""
-
     flags: list[str] = []
     """Kinds of failure: `unparsed`, `truncated`, `refused`, `empty`, `no_picture`, `left_out`, `judge_failed`,
     `scorer_failed`, or the failure's kind."""
-
     calls_left_out: Count = 0
     """Calls that could not carry the whole context."""
-
     scoring: str = ""
     """The scoring."""
-
     judge: str | None = None
     """The judge's model, if there was a judge."""
-
     usage: dict[str, Count] = {}
     """Usage of the episode, without cache hits."""
-
     started: Seconds = 0.0
     """The episode's `started`: an episode that was run again is scored again."""
-
     seconds: Seconds = 0.0
     """The episode's wall time."""
-
     repeat: Nth | UnsetType = UNSET
     """The episode's `repeat`; absent for the first."""
-
     branch: Nth | UnsetType = UNSET
     """The episode's `branch`; absent for the first."""
-
     notes: DrawingNotes = {}
     """Notes of the scorers, next to the numbers: `answer` is the parsed answer; further notes depend on the task."""
 

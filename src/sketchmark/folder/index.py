@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
+from copy import copy
 from pathlib import Path
 from typing import Generic, TypeVar
 
@@ -100,7 +101,10 @@ class CellView:
         return self._ordered.at(self.version, lambda: newest(self.rows.values()))
 
     def complete_scores(self) -> dict[str, Score]:
-        """Read all rows, without keeping them here; refused if an episode has none."""
+        """Return the rows that were read, else all of the file without keeping them; refused if an episode has
+        none."""
+        if self.version:
+            return self.scored()
         refuse_partial_scores(self.folder, self.name)
         return self.folder.scored(self.name)
 
@@ -228,14 +232,19 @@ class RunView:
         return all(name in tasks and tasks[name].episodes == len(cell.episodes) for name, cell in self.cells.items())
 
 
-def open_cells(path: Path | str, run: str) -> list[CellView]:
-    """Open the cells of a run under this name, without reading their lines."""
-    view = RunView(RunFolder.open(path), run)
-    view._read_about()
-    for name, cell in view.cells.items():
+def open_cells(run: RunView | Path | str, name: str) -> list[CellView]:
+    """Return the cells of a run under this name. Lines of a run that is not open yet are not read."""
+    if isinstance(run, RunView):
+        view, cells = run, [copy(cell) for cell in run.cells.values()]
+    else:
+        view = RunView(RunFolder.open(run), name)
+        view._read_about()
+        cells = list(view.cells.values())
+    for cell in cells:
+        cell.run = name
         if not cell.about.task or not cell.mode:
-            raise BadInput(f"{view.folder.run_file}: the cell {name} has no task or mode")
-    return list(view.cells.values())
+            raise BadInput(f"{view.folder.run_file}: the cell {cell.name} has no task or mode")
+    return cells
 
 
 def failure_counts(rows: Mapping[str, Score]) -> dict[str, int]:

@@ -32,16 +32,12 @@ class Repair:
 
     faults: dict[str, list[str]] = field(default_factory=dict)
     """Path of a file in the run → its faults, one per line."""
-
     play: dict[str, list[str]] = field(default_factory=dict)
     """Cell → samples to rerun."""
-
     untold: dict[str, int] = field(default_factory=dict)
     """Cell → number of damaged episodes of unknown samples; a resumed run finds them missing."""
-
     retry: dict[str, list[str]] = field(default_factory=dict)
     """Cell → samples of which only an older, failed attempt is left."""
-
     score: dict[str, list[str]] = field(default_factory=dict)
     """Score file → samples to rescore."""
 

@@ -16,10 +16,8 @@ class Mean(Struct):
 
     mean: float | None
     """The mean; null without samples."""
-
     ci95: tuple[float | None, float | None]
     """Its 95% interval; nulls if the data do not determine it."""
-
     n: int
     """Number of samples."""
 
@@ -33,7 +31,6 @@ class Metric(Mean):
 
     mean: float
     """The mean."""
-
     method: str = ""
     """Method of the interval: docs/statistics.md."""
 
@@ -43,7 +40,6 @@ class GroupSummary(Struct):
 
     n: int
     """Number of samples."""
-
     metrics: dict[str, Metric]
     """Score → mean."""
 
@@ -53,19 +49,14 @@ class Baseline(Struct):
 
     constant: float
     """The mean of always giving the first possible reply."""
-
     random: float
     """The mean of choosing at random among the options of each sample."""
-
     majority: float
     """The mean of the constant reply that is best on these samples."""
-
     reply: str
     """That reply."""
-
     replies: int
     """Number of constant replies among which it is the best."""
-
     n: int
     """Number of samples."""
 
@@ -79,10 +70,8 @@ class TwoReadings(Struct, omit_defaults=True):
 
     sample: str
     """The sample's id."""
-
     values: dict[str, float | None]
     """Scoring → the headline score; null if it gives none."""
-
     readings: dict[str, str | None] = {}
     """Scoring → the parsed answer (the note `answer` as text); null: unparsed. Absent: the scorer has none."""
 
@@ -92,28 +81,20 @@ class ScoringDifference(Struct, kw_only=True, omit_defaults=True):
 
     difference: float | None
     """Difference of the mean headline scores; null if the score is not a mean of rows."""
-
     n: int
     """Number of replies."""
-
     read_differently: int
     """Replies that the two parse differently: the sum of the next three."""
-
     unparsed: int
     """Replies parsed only by the cell's own scoring."""
-
     unparsed_own: int
     """Replies parsed only by the other scoring."""
-
     read_otherwise: int
     """Replies parsed by both, as different answers."""
-
     from_readings: float
     """Part of the difference that comes from these replies."""
-
     scored_differently: int
     """Replies with the same answer, as far as known, that are scored differently; the rest of the difference."""
-
     replies: list[TwoReadings] = []
     """All replies of both kinds, greatest difference first. Only with `--json`: in a run folder they are in the score
     rows."""
@@ -124,79 +105,54 @@ class CellResult(Struct, kw_only=True, omit_defaults=True):
 
     task: str = ""
     """As in run.json."""
-
     mode: str = ""
     """As in run.json."""
-
     canvas: str = ""
     """As in run.json."""
-
     draw_with: str = ""
     """As in run.json."""
-
     steps: str = ""
     """As in run.json."""
-
     headline: str = ""
     """As in run.json."""
-
     n: int
     """Scored episodes."""
-
     episodes: int
     """All episodes."""
-
     metrics: dict[str, Metric]
     """Score → mean."""
-
     failures: dict[str, int]
     """Kind of failure → number of episodes."""
-
     cut: float | None = None
     """Proportion of scored episodes with a reply truncated at the token limit; absent: unknown."""
-
     unparsed: float | None = None
     """Proportion of scored episodes whose answer is unparsed."""
-
     reasons: dict[str, str] = {}
     """Kind of failure → the first such sample and the reason; not for failures of the reply itself (`unparsed`)."""
-
     problem: str = ""
     """The reason for a missing number: no score is shown while a scorer fails on a row."""
-
     left_out: int
     """Episodes in which part of the context could not be sent."""
-
     calls_left_out: int
     """Calls in which part of the context could not be sent."""
-
     usage: dict[str, int]
     """Usage of all episodes."""
-
     by: dict[str, dict[str, GroupSummary]] = {}
     """Key of the breakdown → group → its results."""
-
     scoring: str = ""
     """The scoring."""
-
     aggregate: dict[str, Any] = {}
     """The dataset's own summary, for tasks that have one."""
-
     scorings: dict[str, CellResult] = {}
     """Further scoring → results of the same episodes."""
-
     against: ScoringDifference | None = None
     """Only in `scorings`: differences from the cell's own scoring."""
-
     baselines: dict[str, Baseline] = {}
     """Score → guessing baselines, for tasks with options."""
-
     published: list[Published] = []
     """Published scores, for display; they enter no result of the run."""
-
     unanswered: list[str] | None = None
     """Only of `sketchmark score-file`: samples without a reply."""
-
     unknown: list[str] | None = None
     """Only of `sketchmark score-file`: replies without a sample."""
 
@@ -206,40 +162,28 @@ class Gain(Struct, omit_defaults=True):
 
     task: str
     """The task."""
-
     mode: str
     """The mode, compared with direct."""
-
     canvas: str
     """Its canvas."""
-
     metric: str
     """The task's headline score."""
-
     gain: float | None
     """The mean difference."""
-
     ci95: tuple[float | None, float | None]
     """Its 95% interval."""
-
     p: float | None
     """Two-sided, uncorrected."""
-
     helped: int
     """Samples that became better."""
-
     hurt: int
     """Samples that became worse."""
-
     same: int
     """Samples that stayed the same."""
-
     n: int
     """All paired samples."""
-
     p_holm: float | None = None
     """p corrected by Holm over the differences that `sketchmark compare` shows of this run; other canvases apart."""
-
     verdict: Verdict | None = None
     """`better` or `worse` if the corrected p is below 0.05, else `unclear`; absent in files of older versions."""
 
@@ -249,28 +193,20 @@ class BenchmarkTotal(Struct, kw_only=True, omit_defaults=True):
 
     benchmark: str
     """Its name."""
-
     mode: str
     """The mode of all its tasks."""
-
     canvas: str = "own"
     """As in run.json."""
-
     scoring: str = ""
     """The scoring."""
-
     missing: dict[str, str] = {}
     """Task → why it cannot count; while there is one, there is no score."""
-
     overall: Mean | None = None
     """The score."""
-
     categories: dict[str, Mean] = {}
     """Category → its score."""
-
     gains: dict[str, Gain] = {}
     """`overall` and category → this mode's gain over direct."""
-
     published: list[Published] = []
     """Published scores, for display."""
 
@@ -280,18 +216,13 @@ class Results(Struct, kw_only=True, omit_defaults=True):
 
     model: str = ""
     """As typed."""
-
     tasks: dict[str, CellResult]
     """Cell → its results."""
-
     gains: list[Gain]
     """Gains of each mode."""
-
     totals: list[BenchmarkTotal] = []
     """Overall scores of benchmarks to which the run's tasks belong."""
-
     warnings: list[str] = []
     """Warnings of the checks before the run."""
-
     part: str = ""
     """Description of the shard, if these are the results of one."""

@@ -25,6 +25,7 @@ from statistics import fmean
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from sketchmark.engines.deadline import patient, within
 from sketchmark.episode import Episode, Grading, Scores
 from sketchmark.episode import protocol as combined_prompt
 from sketchmark.episode.sample import Sample
@@ -103,6 +104,11 @@ def _sample(
     )
 
 
+_SECONDS = 60.0
+"""For one reply: the file's code may load a model, or ask a judge."""
+
+
+@patient(3600)  # the first reply opens the data
 def score(file: AdoptedFile, sample: Sample, episode: Episode, grading: Grading, *, task_file: str) -> Scores:
     """Score an episode by the file's own `process_results`, or by its metrics against `doc_to_target`. Only the
     metrics that the file lists are scores, as in lmms-eval. A metric with the aggregation `bypass` has no number."""
@@ -110,7 +116,7 @@ def score(file: AdoptedFile, sample: Sample, episode: Episode, grading: Grading,
     answer = _cut(task.config, episode.answer)
     asked = int(sample.target["doc"]), str(sample.target.get("digest", ""))
     if "process_results" in task.config:
-        found = task.results(*asked, answer)
+        found = within(_SECONDS, task.results, *asked, answer, called=f"process_results of {task.path}")
     else:
         found = {
             f"{metric['metric']}{suffix}": _compared(metric, replies, sample.target.get("answer", ""))

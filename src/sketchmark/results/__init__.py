@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import math
 from collections.abc import Mapping
 from dataclasses import replace
@@ -12,6 +11,7 @@ from typing import Any
 from msgspec import UNSET
 
 from sketchmark.answers.judge import judged
+from sketchmark.engines.deadline import allowed, settled_within
 from sketchmark.episode import Episode, Grading, Scorer, Scores
 from sketchmark.errors import BadInput, CallFailed, RunConflict, SketchmarkError
 from sketchmark.folder import RunFolder
@@ -107,8 +107,8 @@ async def _ask_scorers(task: Task, episode: Episode, grading: Grading) -> tuple[
     try:
         for scorer in scorers_of(task, grading.scoring):
             try:
-                found = scorer(episode.sample, episode, grading)
-                scores = await found if inspect.isawaitable(found) else found
+                given = episode.sample, episode, grading
+                scores = await settled_within(allowed(scorer), scorer, *given, waits=grading.judge is not None)
             except CallFailed as error:
                 if error.stops_run:
                     raise

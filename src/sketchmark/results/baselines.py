@@ -16,6 +16,7 @@ from typing import Any
 from msgspec import Struct
 
 from sketchmark.answers.choices import offered
+from sketchmark.engines.deadline import allowed, within
 from sketchmark.episode import Episode, Grading, Scorer, Scores, Turn
 from sketchmark.episode.model import Reply
 from sketchmark.episode.sample import Part, Sample
@@ -115,7 +116,7 @@ def _scored(task: Task, sample: Sample, reply: str, mode: str, scoring: str) -> 
     episode = Episode(sample, (said,), settings={"mode": mode})
     values: dict[str, float] = {}
     for scorer in task.scorers:
-        scores: Scores = _at_once(scorer(sample, episode, Grading(scoring)))
+        scores: Scores = _at_once(within(allowed(scorer), scorer, sample, episode, Grading(scoring)))
         values |= {name: float(value) for name, value in scores.values.items() if value is not None}
     return values
 

@@ -56,8 +56,7 @@ def _files(path: Path, trust_code: bool) -> Iterator[Path]:
     """A folder goes whole, a Python file with the task file of its name, and a task file with what is in its folder
     and it may name."""
     if path.is_dir():
-        found = (file for file in sorted(path.rglob("*")) if file.is_file() and not _is_hidden(file, path))
-        yield from found
+        yield from (file for file in sorted(path.rglob("*")) if file.is_file() and not _is_hidden(file, path))
         return
     yield path
     if path.suffix == ".py":
@@ -141,7 +140,7 @@ class RemotePlayers:
         """Pack a job. A worker makes samples by their number; samples that were read are sent."""
         cell, donor = job.at.cell, job.donor
         if not job.draft.is_made and cell.generated and not cell.settings.data:
-            return replace(job, packed=travel.pack_numbered_job(cell, job.index))
+            return replace(job, packed=travel.wrapped(travel.JobLine(cell.name, job.index), {}))
         sample = job.draft.sample
         return replace(job, packed=travel.pack_job(cell, job.index, sample, donor.sample if donor else None))
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any, BinaryIO
 
 from msgspec import structs
 
@@ -21,18 +21,16 @@ from sketchmark.episode import Grading
 from sketchmark.errors import BadInput, RunConflict
 from sketchmark.files import own_folder, replacing, write_json
 from sketchmark.files.jsonl import is_sealed, plain, seal, whole_lines
-from sketchmark.folder import EPISODES, NUMBERS, RunFolder, differences, refuse_partial_scores
+from sketchmark.folder import EPISODES, NUMBERS, RunFolder, differences, in_short, refuse_partial_scores
 from sketchmark.folder.format import FORMAT, CellRecord, RunRecord
 from sketchmark.folder.lock import RunLock
 from sketchmark.folder.records import media_names
 from sketchmark.models import address_arguments
 from sketchmark.results.aggregate import aggregate, results_before, write_submissions
 from sketchmark.results.rescore import fill_scores
-from sketchmark.runs.merge_choice import Choice, choose, gaps_in_words, listed
+from sketchmark.runs.merge_choice import Choice, LineRef, choose, gaps_in_words, listed
 from sketchmark.tasks import Task
 from sketchmark.terminal import counted
-
-_PLAYED_ALIKE = "only runs of the same model, tasks and settings can be merged"
 
 
 def one_run(runs: Sequence[RunFolder]) -> tuple[RunRecord, list[str]]:
@@ -91,12 +89,10 @@ def _comparable(cell: CellRecord) -> dict[str, Any]:
 
 
 def _refuse(one: RunFolder, other: RunFolder, what: str, before: Any, now: Any) -> None:
-    changed = differences(before, now)
-    if changed:
-        more = f" and {len(changed) - 3} more" if len(changed) > 3 else ""
+    if changed := in_short(differences(before, now)):
         raise RunConflict(
-            f"{what} was run differently in {one.path} and {other.path}: {'; '.join(changed[:3])}{more}",
-            _PLAYED_ALIKE,
+            f"{what} was run differently in {one.path} and {other.path}: {changed}",
+            "only runs of the same model, tasks and settings can be merged",
         )
 
 
@@ -201,7 +197,7 @@ async def merge(
     scorings = {choice.cell: _scorings(runs, choice) for choice in choices}
     for choice in choices:
         _copy(runs, folder, choice, scorings[choice.cell])
-        tell(f"{choice.cell}: {len(choice.tries)} episodes from {len({one.run for one in choice.tries})} runs")
+        tell(f"{choice.cell}: {len(choice.tries)} episodes from {len({one.line.run for one in choice.tries})} runs")
     write_json(folder.run_file, about)
     before = [results_before(run) for run in runs]
     warnings = list(dict.fromkeys([w for found in before if found for w in found.warnings] + gaps))
@@ -248,7 +244,7 @@ def _scorings(runs: Sequence[RunFolder], choice: Choice) -> Scorings:
 def _copy(runs: Sequence[RunFolder], folder: RunFolder, choice: Choice, how: Scorings) -> None:
     paths = [run.episodes_file(choice.cell) for run in runs]
     with replacing(folder.episodes_file(choice.cell)) as episodes:
-        places = [LineRef(one.run, one.begin, one.length) for one in choice.tries]
+        places = [one.line for one in choice.tries]
         lines = zip(places, _lines_at(paths, places), strict=True)
         with counted(lines, len(places), choice.cell) as copying:
             for place, line in copying:
@@ -261,14 +257,6 @@ def _copy(runs: Sequence[RunFolder], folder: RunFolder, choice: Choice, how: Sco
         with replacing(folder.scores_file(choice.cell, suffix)) as scores:
             for line in _lines_at(paths, _scores_of(paths, choice)):
                 scores.write(_sealed(line))
-
-
-class LineRef(NamedTuple):
-    """Position of a line. Lines are read again when they are copied: all of them would not fit into memory."""
-
-    run: int
-    begin: int
-    length: int
 
 
 def _lines_at(paths: Sequence[Path], places: Iterable[LineRef]) -> Iterator[bytes]:
@@ -285,7 +273,7 @@ def _scores_of(paths: Sequence[Path], choice: Choice) -> list[LineRef]:
     """The rows of the tries that count, in the order of the samples."""
     rows: dict[tuple[int, ...], LineRef] = {}
     for number, path in enumerate(paths):
-        tries = {one.key: one for one in choice.tries if one.run == number}
+        tries = {one.key: one for one in choice.tries if one.line.run == number}
         begin = 0
         for where, line in whole_lines(path):
             row = NUMBERS.one(line, where)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import msgspec
 
@@ -19,12 +20,18 @@ _NAMED = 5
 """Samples that are named before the rest is counted."""
 
 
-class Try(msgspec.Struct, frozen=True):
-    """One episode's last try in one of the folders: where its line is, and what matters of it."""
+class LineRef(NamedTuple):
+    """Position of a line. Lines are read again when they are copied: all of them would not fit into memory."""
 
     run: int
     begin: int
     length: int
+
+
+class Try(msgspec.Struct, frozen=True):
+    """One episode's last try in one of the folders: where its line is, and what matters of it."""
+
+    line: LineRef
     index: int
     sample: str
     repeat: int
@@ -34,10 +41,8 @@ class Try(msgspec.Struct, frozen=True):
     failed: bool
     finished: bool
     """It needs no rerun: it has an answer, or the model failed."""
-
     whole: bool
     """All its pictures are there."""
-
     content: bytes
     """A digest of all that was said and drawn."""
 
@@ -57,13 +62,10 @@ class Choice:
     cell: str
     tries: list[Try] = field(default_factory=list)
     """One for each sample, repeat and branch, in the order of the samples."""
-
     alike: list[str] = field(default_factory=list)
     """Samples that several folders hold with the same answer."""
-
     mended: list[str] = field(default_factory=list)
     """Samples that failed in one folder and did not in another."""
-
     lost: list[str] = field(default_factory=list)
     """Samples to rerun, since some of their images are missing."""
 
@@ -85,7 +87,7 @@ def choose(runs: Sequence[RunFolder], cell: str) -> Choice:
             elif known and known.failed != one.failed and winner:
                 found.mended.append(one.key)
             if winner is None and known:
-                differing.append((one.key, known.run, one.run))
+                differing.append((one.key, known.line.run, one.line.run))
             best[one.key] = winner or one
     if differing:
         sample, one_run, other_run = differing[0]
@@ -117,8 +119,9 @@ def _refuse_other_data(runs: Sequence[RunFolder], cell: str, known: Try | None, 
     if known is None or (known.sample, known.index, known.fingerprint) == (one.sample, one.index, one.fingerprint):
         return
     what = f"sample {one.sample}" if known.sample == one.sample else f"sample number {one.index}"
+    here, there = runs[known.line.run].path, runs[one.line.run].path
     raise RunConflict(
-        f"{what} of {cell} is not the same in {runs[known.run].path} and {runs[one.run].path}: the data differ",
+        f"{what} of {cell} is not the same in {here} and {there}: the data differ",
         "run both on the same data, with the same --seed and --task_args",
     )
 
@@ -130,9 +133,7 @@ def _last_tries(number: int, run: RunFolder, cell: str) -> Iterator[Try]:
         record = EPISODES.one(line, where)
         failure = record.failure
         found[record.key] = Try(
-            run=number,
-            begin=begin,
-            length=len(line),
+            LineRef(number, begin, len(line)),
             index=record.index,
             sample=record.sample.id,
             repeat=record.repeat,

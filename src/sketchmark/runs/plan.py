@@ -94,17 +94,14 @@ class Cell:
         if self.canvas != "other":
             yield from ((draft, None) for draft in self.drafts())
             return
-        previous: Draft | None = None
-        waiting: Draft | None = None
-        for draft in self.drafts():
-            if waiting is None:
-                waiting = draft
-                continue
-            yield waiting, draft
-            yield draft, waiting
-            previous, waiting = draft, None
-        if waiting is not None:
-            yield waiting, previous
+        before: Draft | None = None
+        drafts = self.drafts()
+        for one in drafts:
+            other = next(drafts, None)
+            yield one, other or before
+            if other:
+                yield other, one
+            before = other
 
     def length(self, sample: Sample) -> float | None:
         """Return the relative length of an episode in answers: a step counts one, a drawn step three."""

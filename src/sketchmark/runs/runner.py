@@ -26,7 +26,7 @@ from sketchmark.episode.model import Model
 from sketchmark.errors import BadInput, CallFailed, RunConflict, RunStopped, SketchmarkError
 from sketchmark.files import write_json
 from sketchmark.files.jsonl import LineWriter, plain
-from sketchmark.folder import RunFolder, differences
+from sketchmark.folder import RunFolder, differences, in_short
 from sketchmark.folder.format import FORMAT, CellRecord, ModelAbout, RunRecord
 from sketchmark.folder.lock import RunLock, note_ending, note_totals, refuse_another_shard
 from sketchmark.folder.records import pack_episode
@@ -128,11 +128,7 @@ def prepare(settings: Settings, cells: list[Cell], model: Model, path: Path, ret
         if changed and not _answered(folder, name):  # a corrected address: there are no replies to mix
             _forget(folder, name)
         elif changed:
-            raise RunConflict(
-                f"{path} holds {name} with other settings; changed: {'; '.join(changed[:3])}"
-                + (f" and {len(changed) - 3} more" if len(changed) > 3 else ""),
-                _ELSEWHERE,
-            )
+            raise RunConflict(f"{path} holds {name} with other settings; changed: {in_short(changed)}", _ELSEWHERE)
     kept = known.keys() - descriptions.keys()
     limits = {cell.name: cell.limit for cell in cells if cell.limit is not None}
     now = RunRecord(
@@ -313,12 +309,12 @@ class _CellFiles:
         self.at = at
         self._folder, self._watcher = folder, watcher
         self._open: tuple[LineWriter, LineWriter] | None = None
-        self._begun = self._over = False
+        self.begun = self._over = False
 
     def begin(self) -> tuple[LineWriter, LineWriter]:
         name = self.at.cell.name
-        if not self._begun:
-            self._begun = True
+        if not self.begun:
+            self.begun = True
             self._watcher.begin(name, self.at.total, self.at.before)
         if self._open is None:
             self._open = (LineWriter(self._folder.episodes_file(name)), LineWriter(self._folder.scores_file(name)))
@@ -339,14 +335,9 @@ class _CellFiles:
             self._watcher.end(self.at.cell.name)
 
     def close(self) -> None:
-        if self._open is not None:
-            for file in self._open:
-                file.close()
-            self._open = None
-
-    @property
-    def is_begun(self) -> bool:
-        return self._begun
+        for file in self._open or ():
+            file.close()
+        self._open = None
 
 
 async def _play(
@@ -411,9 +402,9 @@ async def _play(
         for file in files.values():
             file.close()
     for file in files.values():
-        if not file.is_begun and not enough():  # all of it was there before
+        if not file.begun and not enough():  # all of it was there before
             file.begin()
-        if file.is_begun:
+        if file.begun:
             file.end()
     note_totals(folder, {at.cell.name: at.samples for at in rows if at.samples is not None})
     if stopped_at is None:

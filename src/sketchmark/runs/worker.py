@@ -14,7 +14,6 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import TypeVar
 
 import msgspec
 import msgspec.structs
@@ -39,8 +38,6 @@ from sketchmark.runs.episodes import play
 from sketchmark.runs.plan import Cell, cells_of
 from sketchmark.settings import Settings
 from sketchmark.terminal import notice
-
-Record = TypeVar("Record")
 
 
 class Parcel(Struct):
@@ -144,10 +141,6 @@ def pack_job(cell: Cell, index: int, sample: Sample, donor: Sample | None) -> by
     return wrapped(line, pictures.files)
 
 
-def pack_numbered_job(cell: Cell, index: int) -> bytes:
-    return wrapped(JobLine(cell.name, index), {})
-
-
 def unpack_job(parcel: bytes) -> tuple[JobLine, Pictures]:
     found = _PARCEL.decode(parcel)
     return _JOB.one(found.record, "a job"), Pictures(found.files)
@@ -155,14 +148,7 @@ def unpack_job(parcel: bytes) -> tuple[JobLine, Pictures]:
 
 def samples_in(job: JobLine, pictures: Pictures) -> tuple[Sample, Sample | None]:
     assert job.sample is not None
-    return (
-        unpack_sample(job.sample, pictures),
-        unpack_sample(job.donor, pictures) if job.donor else None,
-    )
-
-
-def pack_tally(tally: CallCount) -> bytes:
-    return msgspec.json.encode(tally)
+    return unpack_sample(job.sample, pictures), unpack_sample(job.donor, pictures) if job.donor else None
 
 
 def tally_of(said: Iterable[bytes], gone: Iterable[bytes]) -> CallCount:
@@ -208,9 +194,10 @@ class Worker:
     def __init__(self, recipe: Recipe, included: dict[str, bytes]) -> None:
         self._recipe = recipe
         self._folder = tempfile.TemporaryDirectory(prefix="sketchmark-") if included else None
-        if self._folder is not None:
-            _unpack(Path(self._folder.name), included)
         above = Path(self._folder.name) if self._folder else Path()
+        for name, content in included.items():
+            (above / name).parent.mkdir(parents=True, exist_ok=True)
+            (above / name).write_bytes(content)
         settings = recipe.settings
         catalog = Catalog(tuple(above / path for path in settings.include), settings.trust_code, notice)
         cache = Path(recipe.cache) if recipe.cache else None if recipe.cache is None else default_cache()
@@ -242,7 +229,7 @@ class Worker:
             return wrapped(OutcomeLine(cannot_play=f"a worker broke: {one_line(error)}"), {})
 
     def news(self) -> bytes:
-        return pack_tally(self._tally)
+        return msgspec.json.encode(self._tally)
 
     async def close(self) -> None:
         await self._model.close()
@@ -272,17 +259,8 @@ class _Numbered:
     def pair(self, index: int) -> tuple[Draft, Draft | None]:
         if self._next == 0 or index < self._next:
             self._pairs, self._next = self.cell.pairs(), 0
-        while True:
-            found = next(self._pairs, None)
-            if found is None:
-                raise LookupError(f"there is no sample {index}")
+        for found in self._pairs:
             self._next += 1
             if self._next > index:
                 return found
-
-
-def _unpack(folder: Path, files: dict[str, bytes]) -> None:
-    for name, content in files.items():
-        path = folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(content)
+        raise LookupError(f"there is no sample {index}")

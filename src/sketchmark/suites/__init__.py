@@ -17,7 +17,7 @@ from sketchmark.api import play as play_run
 from sketchmark.errors import BadInput, RunConflict, RunStopped, SketchmarkError
 from sketchmark.folder import RunFolder
 from sketchmark.runs import PreparedRun, prepare
-from sketchmark.settings.run_file import Suite, SuiteModel, TaskSet, of_models, read_suite
+from sketchmark.settings.run_file import Suite, SuiteModel, read_suite
 
 
 @dataclass
@@ -103,16 +103,3 @@ def run_suite(
     """Run a run file and return the outcome of each model. `over` overrides the file for all of them."""
     suite = read_suite(Path(path), Path(output_path) if output_path else None, **over)
     return list(play_suite(suite, prepare_all(suite, quiet=quiet)))
-
-
-__all__ = [
-    "ModelOutcome",
-    "Suite",
-    "SuiteModel",
-    "TaskSet",
-    "of_models",
-    "play_suite",
-    "prepare_all",
-    "read_suite",
-    "run_suite",
-]

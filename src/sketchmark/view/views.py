@@ -11,11 +11,9 @@ from typing import Any
 
 from sketchmark.comparison.leaderboard import standings
 from sketchmark.comparison.pairs import (
-    ComparedCell,
     across_canvases,
     across_modes,
     across_runs,
-    compared,
     why_no_gain,
 )
 from sketchmark.errors import BadInput
@@ -44,11 +42,7 @@ def family_of(left: RunView, right: RunView, before: CellView, after: CellView) 
 def _families(left: RunView, right: RunView) -> Iterator[Family]:
     """Yield the rows of `compare`, other cells against direct (on a run's page), and the canvases of each table."""
     runs = {run.key: run for run in (left, right)}
-    cells = [compared(run, cell) for run in runs.values() for cell in run.cells.values()]
-
-    def found(one: ComparedCell) -> CellView:
-        return runs[one.run].cells[one.name]
-
+    cells = [cell for run in runs.values() for cell in run.cells.values()]
     rows: Family = []
     tables: list[Family] = []
     for task in dict.fromkeys(cell.task for cell in cells):
@@ -56,10 +50,10 @@ def _families(left: RunView, right: RunView) -> Iterator[Family]:
         if why_no_gain(same[0].about, same[0].about.headline):
             continue
         for across in (across_runs, across_modes):
-            rows += [(found(one), found(other)) for one, other in across(same, list(runs))]
+            rows += across(same, list(runs))
         for group in across_canvases(same, list(runs)):
             own = group.pop("own", None)
-            tables.append([(found(other), found(own)) for other in group.values()] if own else [])
+            tables.append([(other, own) for other in group.values()] if own else [])
     yield rows
     if left is right:
         yield [pair for pair in _against_direct(left) if pair not in rows]

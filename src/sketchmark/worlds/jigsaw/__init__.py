@@ -17,6 +17,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+from sketchmark.engines.deadline import patient
 from sketchmark.episode import Episode, Grading, Scores
 from sketchmark.episode.desk import Desk
 from sketchmark.episode.protocol import FilledPrompts, Protocol
@@ -214,6 +215,7 @@ _SAME = 0.95
 """Least similarity of a drawn completion and the ground truth to count as the same."""
 
 
+@patient(600)  # DreamSim loads its weights
 def score(sample: Sample, episode: Episode, grading: Grading) -> Scores:
     """`jigsaw_img_similarity` is our weight-free measure of the two drawn completions, `jigsaw_img_dreamsim` the
     published one (1 - mean distance). Both give nothing for anything but exactly two drawings."""
