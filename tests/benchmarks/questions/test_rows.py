@@ -32,10 +32,7 @@ def one(folder: Path, row: dict[str, Any] | str, data: Path | None = None, **arg
         ({"options": ["A. red", "B. blue"], "answer": "B. blue"}, {"answer": "B", "options": ["red", "blue"]}),
         ({"options": ["red", "blue"], "answer": "(B) Blue"}, {"answer": "B"}),
         ({"options": "[1, 2, 3]", "answer": 2}, {"answer": "B", "options": ["1", "2", "3"]}),
-        (
-            {"question": "A. left B. right", "answer": "B"},
-            {"answer": "B", "options": {"A": "left", "B": "right"}},
-        ),
+        ({"question": "A. left B. right", "answer": "B"}, {"answer": "B", "options": {"A": "left", "B": "right"}}),
         (
             {"question": "A. left B. right", "answer": "B. right"},
             {"answer": "B", "options": {"A": "left", "B": "right"}},

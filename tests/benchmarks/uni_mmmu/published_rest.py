@@ -26,7 +26,7 @@ PROBLEMS: dict[str, Any] = {
             "auxiliary_image": "data/math_data/images/overlay.png",
             "solution_en": "By Pythagoras AD = 12.",
             "answer": "12",
-        },
+        }
     },
     "circles": {
         "7": {
@@ -34,7 +34,7 @@ PROBLEMS: dict[str, Any] = {
             "problem_text": "证明 AB = AC.",
             "original_image": "./data/math_data/images/base.png",
             "solution": "Two equal angles.",
-        },
+        }
     },
 }
 
@@ -47,7 +47,7 @@ SCENES: list[dict[str, Any]] = [
                 "input_image_file_path_list": ["./data/science/imgs/ice.png", "./data/science/imgs/not_used.png"],
                 "input_prompt": " The ice is heated to 50 °C. ",
                 "output_prompt": "A puddle of water.",
-            },
+            }
         ],
     },
     {
@@ -58,7 +58,7 @@ SCENES: list[dict[str, Any]] = [
                 "input_image_file_path_list": ["./data/science/imgs/acid.png"],
                 "input_prompt": "Zinc is dropped into the acid.",
                 "output_prompt": "Bubbles rise.",
-            },
+            }
         ],
     },
 ]

@@ -1,0 +1,32 @@
+"""Tests whose rows are data: `test_x.cases` by `test_x.py` has a section per test, one Python literal per row."""
+
+from __future__ import annotations
+
+from ast import literal_eval
+from collections.abc import Callable, Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any, TypeVar
+
+import pytest
+
+Test = TypeVar("Test", bound=Callable[..., Any])
+
+
+def tabled(test: Test) -> Test:
+    """Run a test once for every row of its section."""
+    names, *rows = _sections(Path(test.__code__.co_filename).with_suffix(".cases"))[test.__name__]
+    found: Test = pytest.mark.parametrize(names, [literal_eval(row) for row in rows])(test)
+    return found
+
+
+@cache
+def _sections(file: Path) -> dict[str, list[str]]:
+    """Section name → names of the columns, then the rows."""
+    return {head[0]: [",".join(head[1:]), *rows] for head, rows in _read(file)}
+
+
+def _read(file: Path) -> Iterator[tuple[list[str], list[str]]]:
+    for section in file.read_text("utf-8").split("\n\n"):
+        head, *rows = section.strip("\n").split("\n")
+        yield head.split(), rows
