@@ -15,9 +15,18 @@ Test = TypeVar("Test", bound=Callable[..., Any])
 
 def tabled(test: Test) -> Test:
     """Run a test once for every row of its section."""
-    names, *rows = _sections(Path(test.__code__.co_filename).with_suffix(".cases"))[test.__name__]
-    found: Test = pytest.mark.parametrize(names, [literal_eval(row) for row in rows])(test)
+    found: Test = pytest.mark.parametrize(*_section(test.__code__.co_filename, test.__name__))(test)
     return found
+
+
+def rows(file: str, name: str) -> list[Any]:
+    """Return the rows of a section of the file next to a test."""
+    return _section(file, name)[1]
+
+
+def _section(file: str, name: str) -> tuple[str, list[Any]]:
+    names, *found = _sections(Path(file).with_suffix(".cases"))[name]
+    return names, [literal_eval(row) for row in found]
 
 
 @cache
