@@ -18,6 +18,7 @@ from sketchmark.catalog import Catalog
 from sketchmark.errors import BadInput, DataMissing
 from sketchmark.lmms_eval.shape import read_config
 from tests.lmms_eval.test_own_tasks import Eye, run
+from tests.tabled import tabled
 
 SUMS: dict[str, Any] = {
     "task": "sums",
@@ -181,26 +182,7 @@ def test_they_come_from_the_data_that_the_user_names(sums: Path, tmp_path: Path)
     assert numbers(texts[0]) == [("Q: learn 0?", "0"), ("Q: learn 1?", "1"), ("Q: learn 2?", "2")]
 
 
-@pytest.mark.parametrize(
-    ("config", "message"),
-    [
-        ({"fewshot_config": {"sampler": "balanced"}}, "few-shot examples .* chosen by 'balanced'"),
-        ({"fewshot_config": {"samples": "rows"}}, r"fewshot_config\.samples that are not a list"),
-        ({"fewshot_config": {"samples": ["row"]}}, r"fewshot_config\.samples that are not a list"),
-        ({"fewshot_config": {"samples": [{"question": "x"}]}}, "wants 3 few-shot examples, and there are 1"),
-        ({"fewshot_config": FIRST | {"doc_to_choice": "x"}}, r"fewshot_config\.doc_to_choice"),
-        ({"doc_to_visual": "image"}, "few-shot examples .* of questions with pictures"),
-        ({"doc_to_choice": ["a", "b"]}, "one of doc_to_choice"),
-        ({"num_fewshot": 0, "doc_to_choice": ["a", "b"]}, "one of doc_to_choice"),
-        ({"doc_to_target": None}, "without their answers' text"),
-        ({"num_fewshot": "many"}, "num_fewshot must be a whole number"),
-        ({"doc_to_target": "nothing"}, r"a few-shot example of .*sums\.yaml has no answer"),
-        ({"num_fewshot": 10}, "wants 10 few-shot examples, and there are 9"),
-        ({"fewshot_split": "dev"}, "cannot load json .dev."),
-        ({"class": "utils.Own"}, "as a whole by its own Python .class."),
-        ({"fewshot_config": FIRST | {"doc_to_text": "{% if question %}x{% endif %}"}}, "runs its own Python"),
-    ],
-)  # fmt: skip
+@tabled
 def test_what_cannot_be_played_as_it_is_written_is_refused(sums: Path, config: dict[str, Any], message: str) -> None:
     with pytest.raises(BadInput, match=message):
         asked(sums, config)
@@ -209,18 +191,7 @@ def test_what_cannot_be_played_as_it_is_written_is_refused(sums: Path, config: d
 GIVEN = [{"question": f"mine {n}?", "answer": f"{n}!"} for n in range(3)]
 
 
-@pytest.mark.parametrize(
-    ("own", "count", "text"),
-    [
-        ({"samples": GIVEN}, 2, "Q: mine 0?\nA: 0!\n\nQ: mine 1?\nA: 1!\n\nQ: test 0?\nA:"),
-        (
-            {"doc_to_text": "{{question}} Why?", "doc_to_target": "{{number}}, because."},
-            1,
-            "train 0? Why? 0, because.\n\nQ: test 0?\nA:",
-        ),
-        ({"doc_to_text": "{{question}} {{answer}}|", "doc_to_target": ""}, 2, "train 0? 0|train 1? 1|Q: test 0?\nA:"),
-    ],
-)
+@tabled
 def test_the_file_may_give_its_examples_and_their_wording(
     sums: Path, own: dict[str, Any], count: int, text: str
 ) -> None:

@@ -25,9 +25,7 @@ def _mode(folder: Path, name: str) -> Mode:
     return Catalog((folder,)).task("walks").mode(name)
 
 
-def test_the_block_gives_the_drawing_its_settings_and_the_protocol_its_counts(
-    tmp_path: Path,
-) -> None:
+def test_the_block_gives_the_drawing_its_settings_and_the_protocol_its_counts(tmp_path: Path) -> None:
     mode = _mode(tmp_path, "direct")
     assert mode.settings == {"task_type": "own", "num_images": 3}
     assert mode.drawing.extra == {"num_images": 3, "cfg_text_scale": 4.0} and mode.saying.extra == {}

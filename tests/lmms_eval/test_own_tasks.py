@@ -15,6 +15,7 @@ from sketchmark.catalog import Catalog
 from sketchmark.errors import BadInput
 from sketchmark.folder import RunFolder
 from sketchmark.tasks import TaskOptions
+from tests.tabled import tabled
 
 
 class Eye(Model):
@@ -134,20 +135,7 @@ def test_groups_are_known_by_their_file_and_by_the_label_in_their_tasks(folder: 
     ]
 
 
-@pytest.mark.parametrize(
-    ("line", "message"),
-    [
-        ("output_type: loglikelihood", "is of type loglikelihood"),
-        ("num_fewshot: 5", "few-shot"),
-        ("filter_list: [{name: x, filter: [{function: guess}]}]", "filters answers by 'guess'"),
-        ("repeats: 3\nfilter_list: [{filter: [{function: majority_vote}]}]", "scores 3 replies"),
-        ("metric_list: [{metric: exact_match, aggregation: median}]", "aggregates by 'median'"),
-        ("metric_list: [{metric: bleu}]", "needs process_results"),
-        ("doc_to_text: '{% if x %}{{number}}'", "template"),
-        ("doc_to_text: '{{nowhere}}'", "has no column 'nowhere'"),
-        ("dataset_path: gone/away", "cannot load gone/away"),
-    ],
-)
+@tabled
 def test_what_is_not_understood_is_refused(folder: Path, tmp_path: Path, line: str, message: str) -> None:
     key = line.partition(":")[0]
     plain = (folder / "shades_plain.yaml").read_text("utf-8").splitlines()

@@ -14,6 +14,7 @@ from sketchmark.lmms_eval import filters as reasoning
 from sketchmark.lmms_eval import stand_ins as log
 from sketchmark.lmms_eval import stand_ins as metrics
 from sketchmark.lmms_eval.stand_ins import MODULES, generate_submission_file
+from tests.tabled import tabled
 
 DOC = {"choices": ["a red cat", "Dog", "bird"], "question": "Which?\nA. a red cat\nB. Dog\nC. bird"}
 REPLIES = ["(B)", "The answer is: C", "a red cat", "dog", " B. Dog!", "#### 42", "x #### 1 #### 2,3", "", "neither"]
@@ -25,30 +26,7 @@ def filtered(name: str, reply: str, **settings: Any) -> Any:
     return next(iter(getattr(filters, name)(**settings).apply([[reply]], [DOC])))
 
 
-@pytest.mark.parametrize(
-    ("name", "reply", "settings", "found"),
-    [
-        ("WhitespaceFilter", "  x ", {}, [" x "]),
-        ("LowercaseFilter", "AbC", {}, ["abc"]),
-        ("UppercaseFilter", "AbC", {}, ["ABC"]),
-        ("MapFilter", "A", {"mapping_dict": {"A": 1}}, [1]),
-        ("MapFilter", "B", {"mapping_dict": {"A": 1}, "default_value": 0}, [0]),
-        ("TakeFirstFilter", "x", {}, "x"),
-        ("TakeKFilter", "x", {"k": 1}, ["x"]),
-        ("MajorityVoteFilter", "x", {}, ["x"]),
-        ("StripThinkingFilter", "<think>no</think> yes", {}, ["yes"]),
-        ("RegexFilter", "so #### 1,234", {}, ["1,234"]),
-        ("RegexFilter", "so 1,234", {}, ["[invalid]"]),
-        ("RegexFilter", "a=1 b=2", {"regex_pattern": r"(a=(\d))|(b=(\d))", "group_select": -1}, ["b=2"]),
-        ("MultiChoiceRegexFilter", "I say (C)", {"regex_pattern": r"(\([A-Z]\))"}, ["(C)"]),
-        ("MultiChoiceRegexFilter", "the DOG.", {"ignore_case": True}, ["(B)"]),
-        ("MultiChoiceRegexFilter", "Answer: C", {}, ["(C)"]),
-        ("MultiChoiceRegexFilter", "who knows", {}, ["[invalid]"]),
-        ("MultiChoiceRegexFilter", "red! cat", {"ignore_punctuation": True, "regexes_to_ignore": ["a "]}, ["(A)"]),
-        ("SimpleMultiChoiceRegexFilter", "It is a red cat.", {}, "A"),
-        ("SimpleMultiChoiceRegexFilter", "(B)", {}, "B"),
-    ],
-)
+@tabled
 def test_a_filter_makes_of_a_reply(name: str, reply: str, settings: dict[str, Any], found: Any) -> None:
     assert filtered(name, reply, **settings) == found
 

@@ -26,6 +26,7 @@ from sketchmark.lmms_eval.functions import Functions
 from sketchmark.notebook import Run
 from sketchmark.report import write_report
 from sketchmark.report.card import card
+from tests.tabled import tabled
 
 FILE = """
 task: sums
@@ -177,15 +178,7 @@ def test_it_stands_in_comparisons_and_exports(tmp_path: Path) -> None:
     assert sums["score,none"] == pytest.approx(numbers[1]) and sums["score_stderr,none"] > 0
 
 
-@pytest.mark.parametrize(
-    ("aggregation", "made"),
-    [
-        ("told", "see the table"),
-        ("undefined", "nan"),
-        ("categories", {"a": 0.7, "b": "nan", "each": [0.5, [0.0, 0.0]], "3": "{'set'}"}),
-        ("pairs", 0.7),
-    ],
-)
+@tabled
 def test_a_summary_that_is_not_a_number_or_needs_all_results_has_no_interval(
     tmp_path: Path, aggregation: str, made: Any
 ) -> None:

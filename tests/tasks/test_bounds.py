@@ -112,35 +112,7 @@ _VALUES = some.recursive(
     max_leaves=8,
 )  # fmt: skip
 _SOUND = yaml.safe_load(GOOD)
-_FULL = {
-    **_SOUND,
-    "about": "x",
-    "generation": {"max_new_tokens": 5, "temperature": 0.5, "seed": 1},
-    "prompt_sets": {"terse": {"direct": {"inputs": ["x"]}}},
-    "lmms_eval_specific_kwargs": {"default": {"pre": "x"}},
-    "scorings": {"strict": None, "+x": "extra"},
-    "judged_scorings": ["+x"],
-    "aggregate": {"use": "mmmu.totals", "program": "mmmu"},
-    "breakdown": ["x"],
-    "tag": ["x"],
-    "group": "x",
-}
-_FULL["modes"]["direct"] |= {
-    "prompts": {
-        "inputs": ["x", {"each": "y", "parts": ["<it>"]}, {"when": ["z"], "parts": [{"unless": "w", "parts": []}]}]
-    },
-    "settings": {"max_steps": 3},
-    "free_running": {"ask": "x"},
-    "drawing": {"temperature": 1.0},
-}
-_THEIRS = {
-    "dataset_path": "json", "dataset_name": "x", "dataset_kwargs": {"data_files": {"test": ["x.jsonl"]}},
-    "test_split": "test", "doc_to_text": "{{x}}", "doc_to_visual": "image", "doc_to_target": "y",
-    "metric_list": [{"metric": "exact_match", "aggregation": "mean"}], "output_type": "generate_until",
-    "filter_list": [{"filter": [{"function": "take_first"}]}], "generation_kwargs": {"until": ["x"], "top_k": 0},
-    "model_specific_generation_kwargs": {"player": {"top_p": 0.5}}, "group": ["x"], "tag": ["y"],
-    "lmms_eval_specific_kwargs": {"default": {"pre_prompt": "x"}},
-}  # fmt: skip
+_FULL, _THEIRS = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_text("utf-8")).values()
 
 
 def _places(value: object, path: tuple[object, ...] = ()) -> Iterator[tuple[object, ...]]:

@@ -13,6 +13,7 @@ from sketchmark.errors import BadInput
 from sketchmark.lmms_eval.shape import read_config
 from sketchmark.tasks import Task, published
 from sketchmark.tasks.files import yaml_files
+from tests.tabled import tabled
 
 GOOD = """
 source: {use: "maze", rows: 5, cols: 5, min_steps: 2, max_steps: 6}
@@ -52,16 +53,7 @@ def test_every_built_in_file_passes_and_leaves_the_memory_sound() -> None:
         gc.collect()
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "path", "meant"),
-    [
-        ("scorers:", "scorer:", "unknown key scorer ", "scorers"),
-        ("headline:", "headlin:", "unknown key headlin ", "headline"),
-        ("protocol:", "protocl:", "unknown key modes.visual_cot.protocl ", "protocol"),
-        ("default_limit:", "limit:", "unknown key limit ", "default_limit"),
-        ("{prompts: {inputs: [\"go\"", "{prompt: {inputs: [\"go\"", "unknown key modes.direct.prompt ", "prompts"),
-    ],
-)  # fmt: skip
+@tabled
 def test_a_near_miss_is_answered_with_the_key_that_was_meant(
     tmp_path: Path, old: str, new: str, path: str, meant: str
 ) -> None:
@@ -74,60 +66,7 @@ def test_a_key_that_resembles_nothing_is_answered_with_those_there_are(tmp_path:
     assert "unknown key zzz (known: include, about, source" in message
 
 
-@pytest.mark.parametrize(
-    ("lines", "message"),
-    [
-        ("headline: 3", "headline must be a text, not a whole number"),
-        ("breakdown: colour", "breakdown must be a list, not a text"),
-        ("breakdown: [1]", "breakdown[0] must be a text, not a whole number"),
-        ("scorers:", "scorers must be a list, not nothing"),
-        ("scorers: \"a:b\"", "scorers must be a list, not a text"),
-        ("scorers: [nowhere]", "scorers[0] must be written as module:name"),
-        ("scorers: [{dataset: x}]", "scorers[0].use is missing"),
-        ("scorers: {\"evil:f\": 1}", "scorers must be a list, not a mapping"),
-        ("source: [[use, \"x:y\"]]", "source must be a mapping, not a list"),
-        ("source: {use: [\"x:y\"]}", "source.use must be a text, not a list"),
-        ("source: {use: \"maze\", since: 2024-01-01}", "source.since must be a text or a number"),
-        ("source: {use: \"maze\", n: .nan}", "source.n must be a text or a number"),
-        ("modes: [direct]", "modes must be a mapping, not a list"),
-        ("modes: {direct: [[protocol, \"evil:f\"]]}", "modes.direct must be a mapping, not a list"),
-        ("modes: {direct: }", "modes.direct must be a mapping, not nothing"),
-        ("modes: {1: {}}", "the name modes[1] must be a text"),
-        ("modes: {../../up: {}}", "the name modes.'../../up' must be written as letters"),
-        ("modes: {direct: {in_words: 1}}", "modes.direct.in_words must be true or false"),
-        ("modes: {direct: {prompts: {ask: yes}}}", "modes.direct.prompts.ask must be"),
-        ("modes: {direct: {prompts: {inputs: [{each: x}]}}}", "modes.direct.prompts.inputs[0].parts is missing"),
-        ("modes: {direct: {prompts: {inputs: [{parts: []}]}}}", "needs exactly one of each, when, unless"),
-        ("modes: {direct: {prompts: {inputs: [{eech: x, parts: []}]}}}", "inputs[0].eech (did you mean each?)"),
-        ("modes: {direct: {settings: {max_steps: many}}}", "modes.direct.settings.max_steps must be a whole number"),
-        ("modes: {direct: {lmms_eval_specific_kwargs: {default: {max_steps: many}}}}", "max_steps must be a whole"),
-        ("modes: {direct: {lmms_eval_specific_kwargs: {default: {inputs: [{each: x}]}}}}", "[0].parts is missing"),
-        ("generation: {temperature: cold}", "generation.temperature must be a number, not a text"),
-        ("generation: {max_new_tokens: 0}", "generation.max_new_tokens"),
-        ("default_limit: -1", "default_limit"),
-        ("prompt_sets: {terse: {drect: {}}}", "prompt_sets.terse names the mode 'drect' (there are: direct,"),
-        ("modes: {direct: {like: drect}}", "modes.direct.like names the mode 'drect'"),
-        ("modes: {direct: {protocol: drect}}", "no protocol named 'drect'"),
-        ("modes: {direct: {protocol: 'maze.samples'}}", "maze.samples is not a protocol"),
-        ("aggregate: 3", "aggregate must be"),
-        ("submission: [x]", "submission must be a text"),
-        ("needs_judge: often", "needs_judge must be true or false"),
-        ("source: {use: \"maze\", rowz: 5}", "source: missing a required argument: 'rows'"),
-        ("3: x", "unknown key 3"),
-        ("[a]: x", "cannot read task file"),
-        ("about: !!python/object/apply:os.system [ls]", "cannot read task file"),
-        ("about: !!int ''", "cannot read task file"),
-        ("about: 2024-13-45", "cannot read task file"),
-        ("include: 3", "include must be a file's name"),
-        ("include: [\"\\0\"]", "include must be a file's name"),
-        ("include: nowhere.yaml", "nowhere.yaml: no such file"),
-        ("include: /dev/zero", "include '/dev/zero' leads out of its folder"),
-        ("include: ../../x/y.yaml", "leads out of its folder"),
-        ("include: ../.ssh/config.yaml", "leads out of its folder"),
-        ("include: .hidden.yaml", "leads out of its folder"),
-        ("include: ''", "leads out of its folder"),
-    ],
-)  # fmt: skip
+@tabled
 def test_a_value_of_the_wrong_kind_is_refused_by_its_path(tmp_path: Path, lines: str, message: str) -> None:
     key = lines.partition(":")[0]
     rest = "\n".join(line for line in GOOD.splitlines() if not line.startswith(key))

@@ -11,6 +11,7 @@ from sketchmark.catalog import Catalog, Pick
 from sketchmark.cli import root
 from sketchmark.errors import BadInput
 from sketchmark.lmms_eval.shape import read_config
+from tests.tabled import tabled
 
 TASK = "dataset_path: json\ndoc_to_text: question\nmetric_list: [{metric: exact_match}]\n"
 OURS = 'source: {use: "maze"}\nmodes: {direct: {prompts: {inputs: [go]}}}\n'
@@ -145,17 +146,7 @@ def test_a_group_and_a_task_file_may_have_each_others_name(folder: Path) -> None
     assert catalog.group_members("x") == ["y", "good_one"] and "y" not in catalog.group_names()
 
 
-@pytest.mark.parametrize(
-    ("group", "words"),
-    [
-        ("group: some\ntask: [{task: good_one, num_fewshot: 2}]", "sets num_fewshot for good_one"),
-        ("group: some\ntask: [good_one]\nnum_fewshot: 2", "sets num_fewshot for good_one"),
-        ("group: some\ntask: [{group: in, task: [good_one], repeats: 2}]", "sets repeats for good_one"),
-        ("group: some\ntask: [{group: in, task: [{task: good_one, repeats: 2}]}]", "sets repeats for good_one"),
-        ("group: some\ntasks: [{task: good_one, limit: 2}]", "sets limit for good_one"),
-        ("group: some\ntask: [good_one]\nagregate_metric_list: []", "did you mean aggregate_metric_list"),
-    ],
-)
+@tabled
 def test_settings_that_a_group_gives_its_tasks_are_refused_by_name(folder: Path, group: str, words: str) -> None:
     write(folder, some=group)
     with pytest.raises(BadInput, match=words):
@@ -176,16 +167,7 @@ def test_a_score_of_a_group_that_is_not_made_is_told_in_one_line(folder: Path) -
     assert not notices
 
 
-@pytest.mark.parametrize(
-    ("line", "meant"),
-    [
-        ("proces_results: !function utils.it", "process_results"),
-        ("generate_kwargs: {max_new_tokens: 3}", "generation_kwargs"),
-        ("tags: some", "tag"),
-        ("metric_list: [{metric: exact_match, agregation: !function utils.it}]", "aggregation"),
-        ("metric_list: [{metric: exact_match, higher_is_beter: false}]", "higher_is_better"),
-    ],
-)
+@tabled
 def test_a_key_that_is_nearly_one_that_is_known_is_refused(folder: Path, line: str, meant: str) -> None:
     write(folder, typo=f"{TASK}{line}\n")
     with pytest.raises(BadInput, match=f"did you mean {meant}"):

@@ -12,6 +12,7 @@ from sketchmark.errors import BadInput
 from sketchmark.lmms_eval.functions import Functions
 from sketchmark.lmms_eval.stand_ins import MODULES
 from sketchmark.tasks.imports import Imports, spare_imports
+from tests.tabled import tabled
 
 PROVIDED = {
     "not_installed": "sketchmark.errors",
@@ -101,15 +102,7 @@ def test_a_file_is_read_once_however_often_its_functions_are_asked_for(
     assert len(read) == 1
 
 
-@pytest.mark.parametrize(
-    ("code", "told"),
-    [
-        ("import cv7", "there is no module cv7 (pip install cv7, if that is its name)"),
-        ("import lmms_eval.nowhere", "there is no module lmms_eval.nowhere (pip install lmms-eval (2.4 GB), or --"),
-        ("raise SystemExit('no key')", "SystemExit: no key"),
-        ("{}['x']", "KeyError: 'x'"),
-    ],
-)
+@tabled
 def test_code_that_cannot_be_loaded_is_one_line_that_says_what_to_do(tmp_path: Path, code: str, told: str) -> None:
     (tmp_path / "utils.py").write_text(f"{code}\n\ndef f():\n    return cv7, lmms_eval\n")
     with pytest.raises(BadInput) as refused:
@@ -162,16 +155,7 @@ def test_what_runs_at_import_is_used(tmp_path: Path) -> None:
         Functions(["utils.f"], tmp_path, {})[{"!function": "utils.f"}]
 
 
-@pytest.mark.parametrize(
-    ("named", "told"),
-    [
-        ("nosuch.pr", "!function nosuch.pr: there is no nosuch.py in {folder} (nor is a module nosuch installed)"),
-        ("sub.nosuch.pr", "!function sub.nosuch.pr: there is no sub/nosuch.py in {folder} (nor is a module sub in"),
-        ("pr", "!function pr names no module (write !function utils.pr for one in utils.py)"),
-        ("sklearn7.pr", "there is no sklearn7.py in"),
-        ("lmms_eval.nowhere.pr", "there is no module lmms_eval.nowhere (pip install lmms-eval"),
-    ],
-)
+@tabled
 def test_a_function_of_a_file_that_is_not_there_is_told_by_that_file(tmp_path: Path, named: str, told: str) -> None:
     functions = Functions([named], tmp_path, MODULES)
     assert "" not in functions.files

@@ -17,27 +17,11 @@ from sketchmark.errors import BadInput, UnknownName
 from sketchmark.tasks import Task
 from sketchmark.tasks.names import CodeNames, by_alias, named_in
 from sketchmark.worlds import maze as maze_world
+from tests.tabled import tabled
 from tests.tasks.test_checking import GOOD, refused
 
 
-@pytest.mark.parametrize(
-    "line",
-    [
-        'source: {use: "evil:f"}',
-        'scorers: ["evil:f"]',
-        'scorers: [{use: "evil:f", x: 1}]',
-        'aggregate: "evil:f"',
-        'aggregate: {use: "evil:f"}',
-        'settle: "evil:f"',
-        'submission: "evil:f"',
-        'replies: "evil:f"',
-        'modes: {direct: {protocol: "evil:f"}}',
-        'modes: {direct: {protocol: "voila.evil2:f"}}',
-        'scorers: ["voila.evil2:f"]',
-        'scorers: ["lmms_eval.evil2:f"]',
-        'scorers: ["lmms_eval:_load"]',
-    ],
-)
+@tabled
 def test_code_beside_a_strangers_file_does_not_run_however_it_is_named(
     tmp_path: Path, line: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -126,18 +110,7 @@ def test_our_own_files_name_code_by_alias_only() -> None:
         assert not [mode for mode in task.modes if ":" in task.mode(mode).protocol_name]
 
 
-@pytest.mark.parametrize(
-    ("written", "alias"),
-    [
-        ("mmsi:questions", "mmsi.questions"),
-        ("sketchmark.benchmarks.mmsi:questions", "mmsi.questions"),
-        ("strict_answers:choice", "strict_answers:choice"),
-        ("mmsi:nothing", "mmsi:nothing"),
-        ("maze:samples", "maze:samples"),
-        ("my_shapes:samples", "my_shapes:samples"),
-        ("maze", "maze"),
-    ],
-)
+@tabled
 def test_a_run_folder_names_our_code_by_its_alias(written: str, alias: str) -> None:
     assert by_alias(written) == alias
     file = {"source": {"use": written}, "modes": {"direct": {"prompts": {"inputs": ["go"]}}}}

@@ -188,8 +188,7 @@ def _check_examples(path: Path, config: Mapping[str, Any]) -> None:
         raise BadInput(f"{asked} with fewshot_config.samples that are not a list of documents")
     if unknown := settings.keys() - worded_otherwise(config):
         raise BadInput(
-            f"{asked} with fewshot_config.{min(unknown)}",
-            "known: sampler, samples, doc_to_text, doc_to_target",
+            f"{asked} with fewshot_config.{min(unknown)}", "known: sampler, samples, doc_to_text, doc_to_target"
         )
     if config.get("doc_to_visual") is not None:
         raise BadInput(

@@ -232,8 +232,7 @@ class LmmsFile:
             return number
         if played not in self._places:
             raise RunConflict(
-                f"{where} is not the one of the run: the data changed",
-                "give the data of the run with --data",
+                f"{where} is not the one of the run: the data changed", "give the data of the run with --data"
             )
         return self._places[played]
 

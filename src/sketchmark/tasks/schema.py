@@ -188,8 +188,7 @@ class TaskFile(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         Annotated[str, Meta(min_length=1)] | None, Meta(description="The task's name, if it is not the file's.")
     ] = None
     aliases: Annotated[
-        list[Name],
-        Meta(description="Other names of the task. A task or group of that name takes precedence."),
+        list[Name], Meta(description="Other names of the task. A task or group of that name takes precedence.")
     ] = []
     tag: Tags = []
     group: Annotated[str | None, Meta(description="One more tag, as lmms-eval writes it.")] = None

@@ -225,10 +225,7 @@ def test_the_fork_reuses_the_whole_last_record_of_omnimedvqa(tmp_path: Path) -> 
 def test_the_fork_reuses_the_whole_last_record_of_medframeqa(tmp_path: Path) -> None:
     base = {"question": "Which?", "correct_answer": "B", "modality": "CT", "system": "s", "organ": "o"}
     images = {f"image_{i}": fixtures.cell(fixtures.png(i)) if i == 1 else None for i in range(1, 6)}
-    rows = [
-        {**base, "options": ["heart", "lung"], **images},
-        {**base, "options": ["lung", "liver"], **images},
-    ]
+    rows = [{**base, "options": ["heart", "lung"], **images}, {**base, "options": ["lung", "liver"], **images}]
     fixtures.write_parquet(tmp_path / "d" / "MedFrameQA" / "data" / "test-00000-of-00001.parquet", rows)
     cell = _twice(tmp_path, "medframeqa", tmp_path / "d", "B", "lung")
     assert cell.aggregate["total metrics"] == {"total": 2, "right": 0, "acc": 0.0}

@@ -2,11 +2,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
 from sketchmark import Context, Model, Options, Reply
 from sketchmark.benchmarks.medical.scores import judge_open, judge_prompt, read_verdict
 from sketchmark.models.cache import with_cache
+from tests.tabled import tabled
 
 TEXT = (
     "\nYour task is to determine whether the user's answer is correct based on the provided questions and standard "
@@ -43,19 +42,7 @@ def test_braces_in_an_answer_stay_as_they_are() -> None:
     assert "The user's answer: {R}\n" in judge_prompt("{Q}", "A", "{R}")
 
 
-@pytest.mark.parametrize(
-    ("reply", "correct"),
-    [
-        ("<think>same</think><judge>0</judge>", True),
-        ("<judge> 0 </judge>", True),
-        ("<judge>1</judge>", False),
-        ("0", True),
-        ("<judge>0", None),
-        ("<judge>0</judge><judge>1</judge>", None),
-        ("", None),
-        ("correct", None),
-    ],
-)
+@tabled
 def test_zero_means_correct(reply: str, correct: bool | None) -> None:
     assert read_verdict(reply).correct is correct
 

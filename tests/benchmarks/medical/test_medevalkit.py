@@ -12,6 +12,7 @@ from sketchmark.benchmarks.medical.medevalkit import (
     judge_yes_no,
     parse_response,
 )
+from tests.tabled import tabled
 
 
 def test_the_last_box_counts_and_a_missing_one_is_the_word_none() -> None:
@@ -32,21 +33,7 @@ def test_tags_are_joined_and_their_absence_gives_the_whole_text() -> None:
     assert [tagged(text, "judge") for text in tags] == ["0", "0", "<judge>0", "0 1", "", ""]
 
 
-@pytest.mark.parametrize(
-    ("response", "parsed"),
-    [
-        ("\\boxed{B}", "b"),
-        ("boxed", "None"),
-        ("<answer>A</answer><answer>B</answer>", "a b"),
-        ("The final answer is: B", ": b"),
-        ("answer: a answer: b", " b"),
-        ("**Answer:** Yes", " yes"),
-        ("Final answer: 3", " 3"),
-        ("no pattern", "no pattern"),
-        ("<answer>unterminated", "<answer>unterminated"),
-        ("\\boxed{A} then \\boxed{B}", "b"),
-    ],
-)
+@tabled
 def test_parse_response_of_the_spec(response: str, parsed: str) -> None:
     assert parse_response(response) == parsed
 
@@ -106,8 +93,7 @@ def test_a_null_reply_stops_the_original_choice_judge() -> None:
 
 
 @pytest.mark.parametrize(
-    ("response", "letter"),
-    [("E", "E"), ("Echocardiogram", "E"), ("F", "A"), ("(E)", "A"), ("E)", "A"), ("", "A")],
+    ("response", "letter"), [("E", "E"), ("Echocardiogram", "E"), ("F", "A"), ("(E)", "A"), ("E)", "A"), ("", "A")]
 )
 def test_choice_judge_with_five_options(response: str, letter: str) -> None:
     options = ["A. D-dimer", "B. Troponin", "C. Chest radiograph", "D. CT angiogram", "E. Echocardiogram"]
@@ -120,47 +106,16 @@ def test_choice_judge_with_options_lettered_by_the_data_set(response: str) -> No
     assert credited(options, response) == "B"
 
 
-@pytest.mark.parametrize(
-    ("gold", "right", "wrong"),
-    [
-        ("yes", ["Yes.", "The eyes are shown"], ["Yes, it is abnormal", "yes and no", "", "是"]),
-        ("no", ["No", "normal", "There is nothing", "I do not know", "\\boxed{No}"], []),
-        ("mild", [], ["mild"]),
-        ("no selection", ["no selection"], []),
-    ],
-)
+@tabled
 def test_yes_no_judge_looks_for_substrings(gold: str, right: list[str], wrong: list[str]) -> None:
     assert [reply for reply in right + wrong if judge_yes_no(gold, reply)] == right
 
 
-@pytest.mark.parametrize(
-    ("gold", "right", "wrong"),
-    [
-        ("CT", ["ct."], [" CT", "CT ", "Answer: CT", "It is CT"]),
-        ("Yes", ["yes"], []),
-        ("X-Ray", ["x-ray"], []),
-        ("是", ["是"], ["是。"]),
-        ("No", ["No\n"], []),
-    ],
-)
+@tabled
 def test_closed_judge_does_not_strip(gold: str, right: list[str], wrong: list[str]) -> None:
     assert [reply for reply in right + wrong if judge_closed(gold, reply)] == right
 
 
-@pytest.mark.parametrize(
-    ("reply", "found"),
-    [
-        ("so \\boxed{Yes}", "Yes"),
-        ("<answer>Yes</answer>", "Yes"),
-        ("Yes.", "Yes."),
-        (None, ""),
-        ({"error": "x"}, ""),
-        ("\\boxed{yes", "\\boxed{yes"),
-        ("\\boxed{yes <answer>no</answer>", "no"),
-        ("<answer>no</answer> \\boxed{Yes}", "Yes"),
-        ("\\boxed{None}", "\\boxed{None}"),
-        ("<answer></answer> B", "<answer></answer> B"),
-    ],
-)
+@tabled
 def test_the_run_loops_take_a_whole_box_else_the_tags_else_all(reply: object, found: str) -> None:
     assert box_or_tag(reply) == found

@@ -10,14 +10,8 @@ from sketchmark.benchmarks import (
     get_image_index_info,
 )
 from sketchmark.benchmarks.medical import Protocol, question_prompt, report_prompt
-from sketchmark.benchmarks.mmmu import (
-    PRO_INSTRUCTIONS,
-    ProMode,
-    ProSetting,
-    mmmu_prompt,
-    pro_image_order,
-    pro_prompt,
-)
+from sketchmark.benchmarks.mmmu import PRO_INSTRUCTIONS, ProMode, ProSetting, mmmu_prompt, pro_image_order, pro_prompt
+from tests.tabled import tabled
 
 LETTER = "Answer with the option's letter from the given choices directly."
 BOXED_LETTER = 'Answer with the option\'s letter from the given choices and put the letter in one "\\boxed{}".'
@@ -30,24 +24,7 @@ def test_the_sentence_counts_the_images() -> None:
     assert get_image_index_info(7) == "The indices of the given images are 1, 2, 3, 4, 5, 6, 7.\n"
 
 
-@pytest.mark.parametrize(
-    ("prompt", "images", "expected"),
-    [
-        (
-            "\nQuestion: Q?\nOptions: \nA.x\nB.y\n" + LETTER,
-            3,
-            "\nQuestion: Q?\nOptions: \nA.x\nB.y\nThe indices of the given images are 1, 2, 3.\n" + LETTER,
-        ),
-        (
-            "is this a ct?\nPlease output 'yes' or 'no'(no extra output).",
-            1,
-            "is this a ct?\nThe index of the given image is 1.\nPlease output 'yes' or 'no'(no extra output).",
-        ),
-        ("no newline", 1, "no newline\nThe index of the given image is 1.\n"),
-        ("no newline", 0, "no newline"),
-        ("two\nlines", 0, "two\nlines"),
-    ],
-)
+@tabled
 def test_the_sentence_stands_before_the_last_line(prompt: str, images: int, expected: str) -> None:
     assert add_image_index_to_prompt(prompt, get_image_index_info(images)) == expected
 
@@ -106,16 +83,7 @@ REPORT = (
 REST = REPORT.removeprefix("You are a helpful assistant. ")
 
 
-@pytest.mark.parametrize(
-    ("protocol", "images", "mimic", "expected"),
-    [
-        ("upstream", 2, False, REPORT),
-        ("upstream", 2, True, f"\n        {REPORT}\n        "),
-        ("indexed", 2, False, f"You are a helpful assistant. The indices of the given images are 1, 2.\n {REST}"),
-        ("indexed", 1, True, f"You are a helpful assistant. The index of the given image is 1.\n {REST}"),
-        ("indexed", 0, False, REPORT),
-    ],
-)
+@tabled
 def test_report_prompts_carry_the_sentence_after_the_first_one(
     protocol: Protocol, images: int, mimic: bool, expected: str
 ) -> None:
@@ -131,20 +99,7 @@ def test_a_report_prompt_of_one_sentence_gets_the_index_at_its_end() -> None:
 SENTENCE = "The indices of the given images are 1, 2.\n"
 
 
-@pytest.mark.parametrize(
-    ("protocol", "options", "reasoning", "expected"),
-    [
-        ("official", ["a", "b"], False, f"See <image 1>?\n(A) a\n(B) b\n\n{LETTER}"),
-        ("official", [], False, f"See <image 1>?\n{PHRASE}"),
-        ("upstream", ["a", "b"], False, f"\nSee <image 1>?\n\n(A) a\n(B) b\n\n\n        {LETTER}"),
-        ("upstream", [], False, f"\nSee <image 1>?\n\n        {PHRASE}"),
-        ("upstream", ["a", "b"], True, f"\nSee <image 1>?\n\n(A) a\n(B) b\n\n\n        {BOXED_LETTER}"),
-        ("upstream", [], True, f"\nSee <image 1>?\n\n        {BOXED_PHRASE}"),
-        ("indexed", ["a", "b"], False, f"### Question:\nSee <image 1>?\nOptions: (A) a (B) b\n{SENTENCE}{LETTER}"),
-        ("indexed", [], False, f"### Question:\nSee <image 1>?\n{SENTENCE}{PHRASE}"),
-        ("indexed", [], True, f"### Question:\nSee <image 1>?\n{SENTENCE}{BOXED_PHRASE}"),
-    ],
-)
+@tabled
 def test_mmmu_prompts_are_exactly_as_published(
     protocol: Protocol, options: list[str], reasoning: bool, expected: str
 ) -> None:
@@ -158,15 +113,7 @@ LAST = (
 STEPS = "Think step by step before answering."
 
 
-@pytest.mark.parametrize(
-    ("mode", "setting", "expected"),
-    [
-        ("cot", "standard", f"Answer the preceding multiple choice question. {LAST} {STEPS}"),
-        ("cot", "vision", f"Write out the multiple-choice question in the image and then solve it. {LAST} {STEPS}"),
-        ("direct", "standard", "Answer with the option letter from the given choices directly."),
-        ("direct", "vision", f"Answer with the option letter from the given choices directly. {LAST}"),
-    ],
-)
+@tabled
 def test_pro_instructions_are_exactly_as_published(mode: ProMode, setting: ProSetting, expected: str) -> None:
     assert PRO_INSTRUCTIONS[mode, setting] == expected
     if setting == "vision":

@@ -27,6 +27,7 @@ from sketchmark.benchmarks.medical.radiology import (
 from sketchmark.cli import root as cli
 from sketchmark.errors import MissingExtra, UnknownName
 from tests.benchmarks.medical import fixtures
+from tests.tabled import tabled
 
 REFERENCE = reference_report(
     "The heart is normal in size and contour. The lungs are clear, without evidence of infiltrate. "
@@ -43,15 +44,7 @@ def test_the_reference_keeps_its_double_full_stop() -> None:
     assert REFERENCE.startswith("Findings: The heart") and REFERENCE.endswith("disease..")
 
 
-@pytest.mark.parametrize(
-    ("prediction", "expected"),
-    [
-        (CLOSE, (0.658652, 0.611520, 0.571767, 0.531044, 0.790698, 0.695652, 0.790698)),
-        (REFERENCE, (1, 1, 1, 1, 1, 1, 1)),
-        ("Normal chest.", (3.02666e-05, 0, 0, 0, 0.074074, 0, 0.074074)),
-        ("Findings: None Impression: None.", (0.00221872, 0, 0, 0, 0.142857, 0, 0.142857)),
-    ],
-)
+@tabled
 def test_worked_examples_of_the_spec(prediction: str, expected: tuple[float, ...]) -> None:
     scores = report_scores(REFERENCE, prediction)
     assert [scores[name] for name in TEXT_METRICS] == approx(expected, rel=2e-5, abs=1e-6)

@@ -212,9 +212,7 @@ def test_a_judge_overrules_the_rule_on_open_answers_only(tmp_path: Path) -> None
     assert cell.metrics["correct"].mean == pytest.approx(1 / 3)
 
 
-def test_a_judge_without_a_verdict_is_a_failure_in_strict_and_a_wrong_answer_as_published(
-    tmp_path: Path,
-) -> None:
+def test_a_judge_without_a_verdict_is_a_failure_in_strict_and_a_wrong_answer_as_published(tmp_path: Path) -> None:
     folder = play(Scripted("no", "no", "somewhere"), "vqa_rad", fixtures.vqa_rad(tmp_path / "d"), tmp_path / "run")
     cell = score_as(folder, ["strict", "code-upstream"], Judging("It looks fine to me."))["vqa_rad.direct"]
     assert cell.failures["judge_failed"] == 1

@@ -20,6 +20,7 @@ from sketchmark.episode import Grading, Scores
 from sketchmark.errors import BadInput, CallFailed, UnknownName
 from tests.benchmarks.medical import fixtures
 from tests.episodes import Judge, episode
+from tests.tabled import tabled
 
 SHOWN = ["A. left", "B. right", "C. both sides"]
 CHOICE: dict[str, Any] = {"kind": "choice", "gold": "B", "options": ["left", "right", "both sides"], "shown": SHOWN}
@@ -210,16 +211,7 @@ def test_an_answer_without_words_stops_the_main_branch_and_not_the_fork() -> Non
     assert _score(OPEN, "", "code-upstream").notes["graded"]["stopped"] is True
 
 
-@pytest.mark.parametrize(
-    ("first", "shown", "answer_type", "right", "wrong"),
-    [
-        ("yes", [], "single_choice", ["yes, it is"], ["no"]),
-        ("left", SHOWN, "single_choice", [], ["A"]),
-        ("right", SHOWN, "multi_choice", ["B"], ["A"]),
-        ("left", SHOWN, "multi_choice", ["A"], []),
-        ("right", ["left", "right", "both sides"], "multi_choice", ["right"], ["left"]),
-    ],
-)
+@tabled
 def test_radrestruct_as_published_goes_by_the_first_gold(
     first: str, shown: list[str], answer_type: str, right: list[str], wrong: list[str]
 ) -> None:

@@ -17,6 +17,7 @@ from sketchmark.benchmarks.mmmu.official import (
     parse_choice_pro,
     parse_open,
 )
+from tests.tabled import tabled
 
 CHAMBERS = {"A": "Right Atrium", "B": "Left Atrium", "C": "Right Ventricle", "D": "Left Ventricle"}
 RANDOM = None
@@ -25,26 +26,7 @@ RANDOM = None
 BOXED_SENTENCE = "The answer is $\\boxed{\\text{B}}$"
 
 
-@pytest.mark.parametrize(
-    ("response", "medevalkit", "mmmu", "pro"),
-    [
-        *((text, "B", "B", "B") for text in ("B", "(B)", "B.", "B,", "'B'", "Answer: B", "The answer is B.")),
-        *((text, *[RANDOM] * 3) for text in ("b", "B: Left Atrium", "B) Left Atrium", "**B**", "Left Atrium", "")),
-        ("B. Left Atrium", RANDOM, RANDOM, "B"),
-        ("The answer is (B), not (A)", "A", "A", "A"),
-        ("A or B", "B", "B", "B"),
-        ("I would pick A but the answer is B here", "B", "B", "B"),
-        ("The chamber shown in this image is the left atrium", "B", "B", "B"),
-        ("A chest X-ray with the left atrium enlarged", "A", "A", "A"),
-        ("\\boxed{B}", "B", RANDOM, RANDOM),
-        ("<answer>B</answer>", "B", RANDOM, RANDOM),
-        (BOXED_SENTENCE, RANDOM, RANDOM, RANDOM),
-        ("None of the above applies to the DNA shown here", RANDOM, RANDOM, "A"),
-        ("I think it is B. DNA is not visible", RANDOM, RANDOM, "A"),
-        ("Answer: B. DNA", RANDOM, RANDOM, "A"),
-        ("Let me think.\nAnswer: (B) Because", "B", "B", "B"),
-    ],
-)
+@tabled
 def test_the_three_parsers_read_what_the_originals_read(
     response: str, medevalkit: str | None, mmmu: str | None, pro: str | None
 ) -> None:
@@ -81,54 +63,17 @@ def test_the_global_random_state_is_left_alone() -> None:
     assert random.getstate() == state
 
 
-@pytest.mark.parametrize(
-    ("response", "predictions"),
-    [
-        ("36 watts", {"36 watts", 36.0}),
-        ("The answer is 36", {36.0}),
-        ("x = 3.14159", {3.14}),
-        ("So the total is $1,234.50.", {"$1,234.50", 1234.0, 234.5}),
-        ("1,000", {1000.0, 0.0}),
-        ("Let a=3. Then b=4\nso c = 5", {5.0}),
-        ("-2.5e3", {-2500.0, -2.0, 3.0}),
-        ("The final answer is 12.345", {12.35}),
-        ("3/4", {"3/4", 3.0, 4.0}),
-        ("A", {" a", "a "}),
-        ("12,3", {123.0, 3.0}),
-    ],
-)
+@tabled
 def test_open_predictions_of_the_spec(response: str, predictions: set[str | float]) -> None:
     assert parse_open(response) == predictions
 
 
-@pytest.mark.parametrize(
-    ("gold", "response", "right"),
-    [
-        ("36", "36 watts", True),
-        ("30", "36 watts", False),
-        ("0.5", "The result is therefore 0.50", True),
-        ("exploitation", "This is an example of exploitation", True),
-        ("A", "the answer is A", True),
-        (["1/4", "0.25"], "0.25", True),
-        ("2.340", "2.34", True),
-        ("no", "There is nothing", True),
-        ("nan", "nan", False),
-    ],
-)
+@tabled
 def test_open_verdicts_of_the_spec(gold: str | list[str], response: str, right: bool) -> None:
     assert open_is_right(gold, parse_open(response)) is right
 
 
-@pytest.mark.parametrize(
-    ("text", "numbers"),
-    [
-        ("1,234 and 5.6", ["1,234", "234", "5.6"]),
-        ("2e5", ["2e5", "5"]),
-        ("1.5e-3", ["1.5e-3", "1", "-3"]),
-        ("10,20", ["20"]),
-        ("3.0.1", ["3.0", ".1"]),
-    ],
-)
+@tabled
 def test_number_finder_of_the_spec(text: str, numbers: list[str]) -> None:
     assert find_numbers(text) == numbers
 

@@ -15,6 +15,7 @@ from sketchmark.benchmarks.mmmu.scores import medevalkit_totals, official_totals
 from sketchmark.episode import Grading, Scores
 from sketchmark.errors import UnknownName
 from tests.episodes import episode
+from tests.tabled import tabled
 
 OPTIONS = ["Right Atrium", "Left Atrium", "Right Ventricle", "Left Ventricle"]
 CHOICE: dict[str, Any] = {"kind": "choice", "gold": "B", "options": OPTIONS}
@@ -56,23 +57,7 @@ def test_a_withheld_answer_is_not_scored(target: dict[str, Any], scoring: str) -
         assert (scores.values, scores.notes, scores.unparsed) == ({"correct": None}, {"reply": said}, unparsed)
 
 
-@pytest.mark.parametrize(
-    ("said", "scoring", "program", "value"),
-    [
-        ("B", "official", "mmmu", 1.0),
-        ("A", "official", "mmmu", 0.0),
-        ("B", "paper", "mmmu", 1.0),
-        ("\\boxed{B}", "official", "mmmu", 0.25),
-        ("\\boxed{B}", "paper", "mmmu", 0.25),
-        ("\\boxed{B}", "code-upstream", "mmmu", 1.0),
-        ("\\boxed{B}", "code-fork", "mmmu", 1.0),
-        ("\\boxed{B}", "code-fork", "mmmu_pro", 0.25),
-        ("B. Left Atrium", "official", "mmmu", 0.25),
-        ("B. Left Atrium", "official", "mmmu_pro", 1.0),
-        ("B. Left Atrium", "code-upstream", "mmmu_pro", 1.0),
-        ("B. Left Atrium", "code-upstream", "mmmu", 0.25),
-    ],
-)
+@tabled
 def test_the_published_programs_read_choices_each_in_its_way(
     said: str, scoring: str, program: str, value: float
 ) -> None:

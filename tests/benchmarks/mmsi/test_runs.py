@@ -24,6 +24,7 @@ from sketchmark.tasks import TaskOptions
 from tests.benchmarks.mmsi.combined_prompt_model import OnePrompt
 from tests.benchmarks.mmsi.published import five_files, row, scene, write
 from tests.golden.recording import Recorder
+from tests.tabled import tabled
 
 FIVE = ["mmsi_attribute_appr", "mmsi_attribute_meas", "mmsi_motion_obj", "mmsi_motion_cam", "mmsi_msr"]
 
@@ -229,15 +230,7 @@ def test_an_unparsed_answer_is_wrong_with_a_note(one: Path, tmp_path: Path) -> N
     assert scores.flags == ["unparsed"]
 
 
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"answer": "Z"}, r"row 0 \(id 7\): the answer is 'Z'"),
-        ({"images": []}, r"row 0 \(id 7\) has no list of images"),
-        ({"images": [{"bytes": b"x", "path": None}]}, r"row 0 \(id 7\), image 1: not a picture"),
-        ({"question": ""}, r"row 0 \(id 7\) has no question"),
-    ],
-)
+@tabled
 def test_a_row_that_cannot_be_used_is_named(tmp_path: Path, change: dict[str, Any], message: str) -> None:
     file = write(tmp_path / "msr.parquet", [{**row(7, "MSR"), **change}])
     with pytest.raises(BadInput, match=message):
@@ -249,16 +242,7 @@ def test_without_data_the_three_ways_are_named(tmp_path: Path) -> None:
         list(Catalog().task("mmsi_bench").samples(data=tmp_path))
 
 
-@pytest.mark.parametrize(
-    ("question", "options"),
-    [
-        ("Which?\nOptions: A: Left, while moving, B: Up, C: Right", ["Left, while moving", "Up", "Right"]),
-        ("Which?\nA. red\nB. blue car\n", ["red", "blue car"]),
-        ("Object A is near. (A) yes (B) no", ["yes", "no"]),
-        ("Point A: the door. Options: A: 1 m, B: 2 m", ["1 m", "2 m"]),
-        ("Is A left of B?", []),
-    ],
-)
+@tabled
 def test_options_are_found_as_questions_write_them(question: str, options: list[str]) -> None:
     assert [text for _, text in options_of(question)] == options
 

@@ -10,6 +10,7 @@ from sketchmark.catalog import Catalog
 from sketchmark.episode import Grading
 from tests.benchmarks.mmsi.published import OPTIONS
 from tests.episodes import episode
+from tests.tabled import tabled
 
 SAMPLE = Sample("x", fields={"question": f"Where to?\n{OPTIONS}"}, target={"answer": "B"})
 TASKS = ["mmsi_attribute_appr", "mmsi_attribute_meas", "mmsi_motion_obj", "mmsi_motion_cam", "mmsi_msr", "mmsi_bench"]
@@ -42,16 +43,7 @@ def test_every_task_has_the_three_readings_and_strict_is_the_first(task: str) ->
     assert list(Catalog().task(task).declared.scorings) == ["strict", "official", "lenient"]
 
 
-@pytest.mark.parametrize(
-    ("found", "responses"),
-    [
-        ("A", ["(A)", "Not ``A`` in `B`", "A, or rather B", "``A`` or ``B``", "`A` or `B`", "{A} or {B}", "A 1"]),
-        ("B", ["``B``", "B", "It is B.", "`the {B} one`", "`A`, no: ``B``", "{A}, no: `B`", "B; yes"]),
-        ("C", ["The answer is `C`.", "A cat is seen, so C", "A\tcat or C"]),
-        ("D", ["{D}", "D"]),
-        (None, ["", "I cannot tell.", "E", "b", "``none``, so B", "A: {nothing}", "AB", "B is right"]),
-    ],
-)
+@tabled
 def test_official_reads_the_first_letter_of_the_narrowest_mark(found: str | None, responses: list[str]) -> None:
     assert {letter(response, "official") for response in responses} == {found}
 

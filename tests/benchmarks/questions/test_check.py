@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-import pytest
 from PIL import Image
 
 from tests.benchmarks.questions.files import jsonl, picture
 from tests.core.test_cli import sketchmark
+from tests.tabled import tabled
 
 RUN = ("run", "--model", "player/random", "--tasks")
 EXAMPLE = Path(__file__).parents[3] / "examples/questions/shapes.jsonl"
@@ -114,21 +114,7 @@ def test_show_shows_what_will_be_asked() -> None:
     assert f"  [picture 160x120]\n{asked}" in done.stdout
 
 
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
-        (("check", "shape.jsonl"), "did you mean shapes.jsonl"),
-        (("show", "shape.jsonl"), "did you mean shapes.jsonl"),
-        ((*RUN, "shape.jsonl"), "did you mean shapes.jsonl"),
-        ((*RUN, "other/q.csv"), "ends in .jsonl, .csv"),
-        ((*RUN, "shapes.json"), "ends in .jsonl, .csv"),
-        ((*RUN, "shapes.jsonl", "--task_args", "kind=x"), "it takes: tolerance"),
-        ((*RUN, "shapes.jsonl", "--task_args", "type=x"), "'x' is not known"),
-        (("check", "shapes.txt"), "neither a file of questions nor a task file"),
-        (("check", "none.yaml"), "there is no file none.yaml"),
-        (("check", "broken.yaml"), "did you mean modes"),
-    ],
-)
+@tabled
 def test_bad_input_is_one_line_that_says_what_to_do(arguments: tuple[str, ...], said: str, tmp_path: Path) -> None:
     jsonl(tmp_path / "shapes.jsonl", {"question": "a?", "answer": "x"})
     (tmp_path / "broken.yaml").write_text("mods: {}\n")

@@ -15,6 +15,7 @@ from sketchmark.errors import BadInput
 from sketchmark.folder import is_cell_name
 from sketchmark.media import Picture
 from tests.benchmarks.questions.files import jsonl, picture, samples, table
+from tests.tabled import tabled
 
 pyarrow = pytest.importorskip("pyarrow")
 
@@ -136,23 +137,7 @@ def test_questions_about_one_picture_are_one_cluster_unless_the_file_says_otherw
     assert a == b != c
 
 
-@pytest.mark.parametrize(
-    ("name", "content", "said"),
-    [
-        ("q.csv", b"question,answer,question\n1,2,3\n", "two columns are called 'question'"),
-        ("q.csv", b"question,answer\n\xff\xfe,2\n", "cannot be read as a table.*save it as UTF-8"),
-        ("q.csv", b'question,answer\na,b\nc,"d\ne,f\ng,h\n', "row 2: unexpected end of data.*closed"),
-        ("q.csv", b'question,answer\na,"b\nc,"d"\n', "row 1: ',' expected after"),
-        ("q.tsv", b'question\tanswer\na\t"b\nc\td\n', "row 1: unexpected end of data"),
-        ("q.csv", b'"question,answer\na,b\n', "the first line: unexpected end of data.*closed"),
-        ("q.csv", b"question;answer\na;b\n", "separated by ; .*with commas"),
-        ("q.csv", b"question\tanswer\na\tb\n", "separated by tabs .*with commas"),
-        ("q.tsv", b"question,answer\na,b\n", "separated by commas .*with tabs"),
-        ("q.csv", b"question,answer,id\n,b,c\n", r"no question \(the row has: answer, id\)"),
-        ("q.parquet", b"PAR1 is how it would begin", "cannot be read as parquet"),
-        ("q.jsonl", b"", "has no samples"),
-    ],
-)
+@tabled
 def test_a_file_that_cannot_be_read_at_all_is_refused_in_one_line(
     tmp_path: Path, name: str, content: bytes, said: str
 ) -> None:

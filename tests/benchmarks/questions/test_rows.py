@@ -14,6 +14,7 @@ import pytest
 from sketchmark import Sample
 from sketchmark.errors import BadInput
 from tests.benchmarks.questions.files import jsonl, picture, samples
+from tests.tabled import rows
 
 
 def one(folder: Path, row: dict[str, Any] | str, data: Path | None = None, **arguments: str) -> Sample:
@@ -23,41 +24,7 @@ def one(folder: Path, row: dict[str, Any] | str, data: Path | None = None, **arg
 
 @pytest.mark.parametrize(
     ("row", "target"),
-    [
-        ({"options": ["red", "blue"], "answer": "B"}, {"type": "choice", "answer": "B"}),
-        ({"options": ["red", "blue"], "answer": "(b)"}, {"type": "choice", "answer": "B"}),
-        ({"options": ["red", "blue"], "answer": "Blue."}, {"type": "choice", "answer": "B"}),
-        ({"choices": {"A": "red", "B": "blue"}, "label": "blue"}, {"type": "choice", "answer": "B"}),
-        ({"options": ["A. red", "B. blue"], "answer": "red"}, {"answer": "A", "options": ["red", "blue"]}),
-        ({"options": ["A. red", "B. blue"], "answer": "B. blue"}, {"answer": "B", "options": ["red", "blue"]}),
-        ({"options": ["red", "blue"], "answer": "(B) Blue"}, {"answer": "B"}),
-        ({"options": "[1, 2, 3]", "answer": 2}, {"answer": "B", "options": ["1", "2", "3"]}),
-        (
-            {"question": "A. left B. right", "answer": "B"},
-            {"answer": "B", "options": {"A": "left", "B": "right"}},
-        ),
-        (
-            {"question": "A. left B. right", "answer": "B. right"},
-            {"answer": "B", "options": {"A": "left", "B": "right"}},
-        ),
-        ({"question": "A. left B. right", "answer": "B. left"}, {"type": "exact", "answer": "B. left"}),
-        ({"answer": 3}, {"type": "number", "answer": "3"}),
-        ({"answer": "1,200"}, {"type": "number", "answer": "1,200"}),
-        ({"answer": 30, "tolerance": "10%"}, {"type": "number", "tolerance": 3.0}),
-        ({"answer": True}, {"type": "yes_no", "answer": True}),
-        ({"answer": "No"}, {"type": "yes_no", "answer": False}),
-        ({"answer": "TRUE"}, {"type": "yes_no", "answer": True}),
-        ({"answer": "false", "type": "yes_no"}, {"type": "yes_no", "answer": False}),
-        ({"answer": "a cat"}, {"type": "exact", "answer": "a cat"}),
-        ({"answer": "a cat", "tolerance": math.nan, "options": None}, {"type": "exact", "answer": "a cat"}),
-        ({"answer": "7", "type": "exact"}, {"type": "exact", "answer": "7"}),
-        ({"answer": '["a cat", "cat"]'}, {"type": "exact", "answer": ["a cat", "cat"]}),
-        ({"answer": '["[3, 4]"]'}, {"type": "exact", "answer": "[3, 4]"}),
-        ({"answer": "It falls. | It drops.", "type": "judged"}, {"answer": ["It falls.", "It drops."]}),
-        ({"gt": ["a cat", "cat"]}, {"type": "exact", "answer": ["a cat", "cat"]}),
-        ({"answer": "It falls.", "type": "judged"}, {"type": "judged", "answer": "It falls."}),
-        ({"answer": "B", "prompt": "not used"}, {"type": "exact", "answer": "B"}),
-    ],
+    [*rows(__file__, "types"), ({"answer": "a cat", "tolerance": math.nan, "options": None}, {"type": "exact"})],
 )
 def test_the_type_follows_from_what_a_row_holds(tmp_path: Path, row: dict[str, Any], target: dict[str, Any]) -> None:
     found = one(tmp_path, {"question": "What?", **row}).target
@@ -77,53 +44,8 @@ def test_type_and_tolerance_for_the_whole_file_leave_rows_alone_that_say_otherwi
 
 
 BROKEN: list[tuple[dict[str, Any] | str, str]] = [
-    ("{torn", "not valid JSON"),
-    ("[1, 2]", "a list, not an object"),
-    ('{"question": "a", "question": "b", "answer": 1}', "'question' appears twice"),
-    ({"answer": "x"}, "no question"),
-    ({"question": " ", "answer": "x"}, "no question"),
-    ({"question": ["a"], "answer": "x"}, "question is a list, not text"),
+    *rows(__file__, "broken"),
     ({"question": "a" * 100_001, "answer": "x"}, "question has 100001 characters"),
-    ({"question": "a?"}, "no answer"),
-    ({"question": "a?", "answer": None}, "no answer"),
-    ({"question": "a?", "answer": "..."}, "has no words"),
-    ({"question": "a?", "answer": "[]"}, "has no words"),
-    ({"question": "a?", "answer": "cat|dog"}, "without blanks around it"),
-    ({"question": "a?", "answer": "[3, 4]"}, "can be one or a list"),
-    ({"question": "a?", "answer": "[0, 1)"}, "not a JSON list"),
-    (
-        {"question": "a?", "options": ["A. x", "B. y"], "answer": "B. x"},
-        "neither a letter nor the text of its 2 options",
-    ),
-    ({"question": "a?", "options": ["x", "y"], "answer": "C. y"}, "neither a letter nor the text of its 2 options"),
-    ({"question": "a?", "answer": {"x": 1}}, "answer is an object, not text"),
-    ({"question": "a?", "options": ["x"], "answer": "x"}, "1 option"),
-    ({"question": "a?", "options": "x, y", "answer": "x"}, "separated by ` \\| `"),
-    ({"question": "a?", "options": "x|y", "answer": "x"}, "without blanks around it"),
-    ({"question": "a?", "options": "['x', 'y']", "answer": "x"}, "not a JSON list"),
-    ({"question": "a?", "options": ["x", "x"], "answer": "x"}, "appears twice"),
-    ({"question": "a?", "options": ["x", ""], "answer": "x"}, "an option is empty"),
-    ({"question": "a?", "options": {"1": "x", "2": "y"}, "answer": "x"}, "by the letters 1, 2"),
-    ({"question": "a?", "options": ["x", "y"], "answer": "C"}, "neither a letter nor the text of its 2 options"),
-    ({"question": "a?", "options": ["x", "y"], "label": 1}, "option numbers are not accepted"),
-    ({"question": "a?", "options": ["x", "y"], "answer": ["A", "B"]}, "answer is a list, not text"),
-    ({"question": "a?", "options": ["B", "A", "C"], "answer": "A"}, "can be the options A and B"),
-    ({"question": "a?", "answer": "x", "type": "choice"}, "a choice without options"),
-    ({"question": "a?", "answer": "x", "type": "spatial"}, "goes into a column `category`"),
-    ({"question": "a?", "options": ["x", "y"], "answer": "x", "type": "exact"}, "options, but the type is exact"),
-    ({"question": "a?", "answer": "x", "type": "number"}, "'x' is not a number"),
-    ({"question": "a?", "answer": "x", "tolerance": 1}, "'x' is not a number"),
-    ({"question": "a?", "answer": 1, "tolerance": -1}, "not a number of at least 0"),
-    ({"question": "a?", "answer": 1, "tolerance": "near"}, "not a number of at least 0"),
-    ({"question": "a?", "answer": "x", "type": "exact", "tolerance": 1}, "a tolerance, but the type is exact"),
-    ({"question": "a?", "answer": "maybe", "type": "yes_no"}, "neither yes nor no"),
-    ({"question": "a?", "gt": "x", "label": "y"}, "'gt' and 'label' can each be the answer"),
-    ({"question": "a?", "Answer": "x", "answer": "y"}, "'Answer' and 'answer' can each be the answer"),
-    ({"question": "a?", "anwser": "x"}, "did you mean answer"),
-    ({"question": "a?", "A": "x", "B": "y", "answer": "B"}, "put them into one column `options`"),
-    ({"question": "a?", "option_1": "x", "option_2": "y", "answer": "x"}, "put them into one column `options`"),
-    ({"id": "a" * 201, "question": "a?", "answer": "x"}, "id has 201 characters"),
-    ({"id": True, "question": "a?", "answer": "x"}, "id is true or false, not text"),
     ({"question": "a?", "answer": "x", "images": ["in.png"] * 101}, "at most 100"),
 ]
 BAD_IMAGES: dict[str, list[object]] = {

@@ -15,53 +15,10 @@ RED, BLUE, GREEN = "#E74C3C", "#3498DB", "#2ECC71"
 SVG_NAMES = 'xmlns="http://www.w3.org/2000/svg"'
 DIAGRAM, OVERLAY = flat(200, (60, 40)), flat(120, (60, 40))
 
-PROBLEMS: dict[str, Any] = {
-    "Triangle set/1": {
-        " 3.a ": {
-            "type": "Calculation",
-            "problem_text_en": "In triangle ABC, D is the midpoint of BC. Find AD.",
-            "choices_en": ["A. 10", "B. 12"],
-            "auxiliary_text_en": " Connect A and D. ",
-            "original_image": "images/base.png",
-            "auxiliary_image": "data/math_data/images/overlay.png",
-            "solution_en": "By Pythagoras AD = 12.",
-            "answer": "12",
-        },
-    },
-    "circles": {
-        "7": {
-            "type": "proof",
-            "problem_text": "证明 AB = AC.",
-            "original_image": "./data/math_data/images/base.png",
-            "solution": "Two equal angles.",
-        },
-    },
-}
+_FILES = json.loads(Path(__file__).with_suffix(".json").read_text("utf-8"))
+PROBLEMS: dict[str, Any] = _FILES["problems"]
+SCENES: list[dict[str, Any]] = _FILES["scenes"]
 
-SCENES: list[dict[str, Any]] = [
-    {
-        "level_1_category": "physics",
-        "level_2_category": "heat",
-        "samples": [
-            {
-                "input_image_file_path_list": ["./data/science/imgs/ice.png", "./data/science/imgs/not_used.png"],
-                "input_prompt": " The ice is heated to 50 °C. ",
-                "output_prompt": "A puddle of water.",
-            },
-        ],
-    },
-    {
-        "level_1_category": "chemistry",
-        "level_2_category": "acids",
-        "samples": [
-            {
-                "input_image_file_path_list": ["./data/science/imgs/acid.png"],
-                "input_prompt": "Zinc is dropped into the acid.",
-                "output_prompt": "Bubbles rise.",
-            },
-        ],
-    },
-]
 ICE, ACID = solid(180, 220, 255), solid(120, 200, 120)
 INCOMPLETE = {"input_image_file_path_list": [], "input_prompt": "Nothing to see.", "output_prompt": "Nothing."}
 

@@ -13,6 +13,7 @@ from sketchmark.catalog import Catalog
 from sketchmark.errors import BadInput, DataMissing
 from tests.benchmarks.uni_mmmu import published, published_rest
 from tests.benchmarks.uni_mmmu.published_rest import ACID, DIAGRAM, ICE, INCOMPLETE, OVERLAY, PROBLEMS, SCENES, SQUARE
+from tests.tabled import tabled
 
 
 def samples(task: str, data: Path | None) -> list[Sample]:
@@ -44,18 +45,7 @@ def test_rows_of_the_hub_that_do_not_say_their_type_are_told_apart_by_their_answ
     assert first.fields["choices"] == "(no choices)"
 
 
-@pytest.mark.parametrize(
-    ("problems", "why"),
-    [
-        ([], "is not an object of objects"),
-        ({"a": 1}, "is not an object of objects"),
-        ({"a": {"b": 1}}, "item a/b is not an object"),
-        ({"a": {"b": {"type": "calc"}}}, "item a/b has no original_image .it has: type"),
-        ({"a": {"b": {"original_image": "../../secret.png"}}}, "item a/b: the path .* leads out of"),
-        ({"a": {"b": {"original_image": "/etc/hostname"}}}, "item a/b: there is no file"),
-        ({"a": {"b": {"original_image": ["x"]}}}, "item a/b: there is no file"),
-    ],
-)
+@tabled
 def test_a_geometry_file_of_another_shape_is_refused_in_one_line(tmp_path: Path, problems: object, why: str) -> None:
     published_rest.geometry(tmp_path, problems)
     with pytest.raises(BadInput, match=why) as refused:
@@ -95,20 +85,7 @@ def test_an_incomplete_scene_is_not_played_and_its_number_goes_to_the_next(tmp_p
     assert second.pictures == {"image": ACID, "compared": ICE}
 
 
-@pytest.mark.parametrize(
-    ("blocks", "why"),
-    [
-        ({}, "is not a list of blocks"),
-        ([1], "block 0 has no list of samples"),
-        ([{"samples": {}}], "block 0 has no list of samples"),
-        ([{"samples": [1]}], "block 0, sample 0 is not an object"),
-        (
-            [{"samples": [{"input_image_file_path_list": ["no.png"], "input_prompt": "x"}]}],
-            "there is no file 'no.png'",
-        ),
-        ([{"samples": [{"input_image_file_path_list": ["../x"], "input_prompt": "x"}]}], "leads out of"),
-    ],
-)
+@tabled
 def test_a_science_file_of_another_shape_is_refused_in_one_line(tmp_path: Path, blocks: object, why: str) -> None:
     published_rest.science(tmp_path, blocks)
     with pytest.raises(BadInput, match=why) as refused:
@@ -129,17 +106,7 @@ def test_code_has_its_source_and_its_true_rendering(tmp_path: Path, place: str) 
     assert rendered.getpixel((20, 30)) == (52, 152, 219) and rendered.getpixel((19, 30)) == (255, 255, 255)
 
 
-@pytest.mark.parametrize(
-    ("metadata", "why"),
-    [
-        ([], "has no list of samples"),
-        ({"samples": 1}, "has no list of samples"),
-        ({"samples": [1]}, "sample 0 has no svg"),
-        ({"samples": [{"svg": "no.svg"}]}, "there is no file 'no.svg'"),
-        ({"samples": [{"svg": "../../secret.svg"}]}, "leads out of"),
-        ({"samples": [{"svg": "png/one.png"}]}, "one.png cannot be read"),
-    ],
-)
+@tabled
 def test_a_code_file_of_another_shape_is_refused_in_one_line(tmp_path: Path, metadata: object, why: str) -> None:
     published_rest.code(tmp_path, metadata)
     with pytest.raises(BadInput, match=why) as refused:

@@ -11,17 +11,10 @@ from sketchmark.errors import BadInput, DataMissing
 from sketchmark.files.tables import as_picture, inside, rows
 from sketchmark.worlds.maze import board as maze
 from tests.benchmarks.uni_mmmu import published
+from tests.tabled import tabled
 
 
-@pytest.mark.parametrize(
-    ("name", "text"),
-    [
-        ("x.jsonl", '{"a": "1", "b": "é"}\n{"a": "2", "b": ""}\n'),
-        ("x.json", '[{"a": "1", "b": "é"}, {"a": "2", "b": ""}]'),
-        ("x.csv", "\ufeffa,b\n1,é\n2,\n"),
-        ("x.tsv", "a\tb\n1\té\n2\t\n"),
-    ],
-)
+@tabled
 def test_text_files_give_rows(tmp_path: Path, name: str, text: str) -> None:
     (tmp_path / name).write_text(text, "utf-8")
     assert list(rows(tmp_path / name, hub="o/n")) == [{"a": "1", "b": "é"}, {"a": "2", "b": ""}]

@@ -19,6 +19,7 @@ from sketchmark.worlds import jigsaw as jigsaw_scoring
 from sketchmark.worlds.maze import board as maze
 from tests.benchmarks.uni_mmmu import published
 from tests.golden.recording import Recorder
+from tests.tabled import tabled
 
 PUBLISHED_METRICS = {
     "maze": {"text_exact", "text_frame_acc", "img_exact", "img_frame_acc", "parse_frame_success", "parse_all_ok"},
@@ -153,16 +154,7 @@ def answered(text: str, *drawings: Picture) -> Episode:
     return Episode(Sample("x"), (*turns, Turn("say", reply=Reply(text=text))))
 
 
-@pytest.mark.parametrize(
-    ("said", "strict", "official", "lenient"),
-    [
-        ('<FINAL_ANSWER_JSON>{"choice": 1}</FINAL_ANSWER_JSON>', 1, 1, 1),
-        ("The answer is candidate 1.", 1, None, None),
-        ('<FINAL_ANSWER_JSON>{"choice": true}</FINAL_ANSWER_JSON>', None, 1, None),
-        ('First "choice": 0.\n\n{"choice": 1}', 1, None, 0),
-        ("I cannot tell.", None, None, None),
-    ],
-)
+@tabled
 def test_the_three_readings_of_a_choice(
     said: str, strict: int | None, official: int | None, lenient: int | None
 ) -> None:
@@ -184,11 +176,7 @@ def test_a_scoring_that_cannot_be_done_is_refused_before_the_first_call(
     recorder = Recorder(make("solver"))
     with pytest.raises(error, match=message):
         sketchmark.run(
-            recorder,
-            "uni_mmmu_jigsaw100",
-            data=data["parquet"],
-            output_path=tmp_path / "run",
-            scoring=name,
+            recorder, "uni_mmmu_jigsaw100", data=data["parquet"], output_path=tmp_path / "run", scoring=name
         )
     assert recorder.requests == []
 

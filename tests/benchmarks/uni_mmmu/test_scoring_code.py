@@ -16,6 +16,7 @@ from sketchmark.media import Picture
 from sketchmark.media.svg import render
 from tests.benchmarks.uni_mmmu.published_rest import BLUE, GREEN, RED, SQUARE, SVG_NAMES, squares
 from tests.episodes import Judge, episode, flat
+from tests.tabled import tabled
 
 SAID = "<RENDER_SUMMARY>A red square.</RENDER_SUMMARY>"
 SAMPLE = Sample("case_01_a", pictures={"reference": SQUARE}, fields={"svg": "<svg/>"})
@@ -167,20 +168,7 @@ def _reply(shape: object, position: object, verdict: str) -> str:
     return f'{{"shape_color_accuracy": {shape}, "position_accuracy": {position}, "verdict": "{verdict}"}}'
 
 
-@pytest.mark.parametrize(
-    ("reply", "strict", "official"),
-    [
-        (_reply(5, 4, "match"), (1, 0.8, 1), (1, 0.8, 1)),
-        (_reply(5, 3, "match"), (1, 0.6, 0), (1, 0.6, 1)),
-        (_reply(4, 4, "partial"), (0.8, 0.8, 1), (0.8, 0.8, 0)),
-        (_reply(0, 0, "mismatch"), (0, 0, 0), (0, 0, 0)),
-        (_reply('"3"', 2, "partial"), (0.6, 0.4, 0), "ends"),
-        (_reply(7, 2, "match"), None, (1.4, 0.4, 1)),
-        (_reply(3.5, 2, "partial"), None, (0.7, 0.4, 0)),
-        ('{"verdict": "match"}', None, (0, 0, 1)),
-        ("Good.", None, (0, 0, 0)),
-    ],
-)
+@tabled
 def test_points_are_shares_of_five(
     reply: str, strict: tuple[float, ...] | None, official: tuple[float, ...] | str
 ) -> None:

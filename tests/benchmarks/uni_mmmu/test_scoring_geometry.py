@@ -15,6 +15,7 @@ from sketchmark.errors import JudgeFailed
 from sketchmark.media import Picture
 from sketchmark.models.cache import with_cache
 from tests.episodes import Judge, episode, flat
+from tests.tabled import tabled
 
 DIAGRAM, TRUE, DRAWN = flat(10), flat(20), flat(30)
 RIGHT, WRONG = '{"text_ok": 1}', '{"text_ok": 0}'
@@ -44,26 +45,7 @@ def _lines(
     return asyncio.run(geometry.overlay(sample or _sample(), played, Grading(scoring, judge)))
 
 
-@pytest.mark.parametrize(
-    ("reply", "strict", "official"),
-    [
-        (RIGHT, 1, 1),
-        (WRONG, 0, 0),
-        (r'<think>area \frac{1}{2}ab</think>{"text_ok":1}', 1, 0),
-        ('<think>{"text_ok":0|1} they ask</think>{"text_ok":1}', 1, 0),
-        ('```json\n{"reasoning_rigorous": 0, "text_ok": 1}\n```', 1, 1),
-        ('{"text_ok": "1"}', 1, 1),
-        ('{"text_ok": "0"}', 0, 0),
-        ('{"text_ok": true}', 1, 1),
-        ('{"reason": "a } and \\" too", "text_ok": 1}', 1, 1),
-        ('{"text_ok": 2}', None, 0),
-        ('{"ok": 1}', None, 0),
-        ("Correct.", None, 0),
-        ("", None, 0),
-        ('<think>never ends {"text_ok": 1}', None, 1),
-        ('{"text_ok": 1', None, 0),
-    ],
-)
+@tabled
 def test_the_two_readings_of_a_verdict(reply: str, strict: int | None, official: int) -> None:
     if strict is None:
         with pytest.raises(JudgeFailed):
@@ -71,11 +53,7 @@ def test_the_two_readings_of_a_verdict(reply: str, strict: int | None, official:
     else:
         scores = _text(Judge(reply), "AD is 12")
         assert scores.values == {"geometry_text_acc": strict}
-        assert scores.notes == {
-            "answer": "AD is 12",
-            "expected": "AD is twelve.",
-            "geometry_text_acc_judge": reply,
-        }
+        assert scores.notes == {"answer": "AD is 12", "expected": "AD is twelve.", "geometry_text_acc_judge": reply}
     assert _text(Judge(reply), "AD is 12", "official").values == {"geometry_text_acc": official}
 
 
@@ -154,21 +132,7 @@ def test_without_a_judge_only_numbers_are_scored() -> None:
     assert geometry.number(_sample(), episode("**Final answer: 12**"), Grading()).values["geometry_number_acc"] == 1.0
 
 
-@pytest.mark.parametrize(
-    ("said", "right"),
-    [
-        ("So AD = 12.\n**Final answer: 12**", 1),
-        ("**Final answer: $12\\text{ cm}$**.", 1),
-        ("Final answer: AD = 12 cm", 1),
-        ("**Final answer: B. 12**", 1),
-        ("Final answer: 5\nNo. **Final answer: 4\\sqrt{9}**", 1),
-        ("The answer is 12.", 1),
-        ("<think>Final answer: 12</think>**Final answer: 13**", 0),
-        ("**Final answer: 12.5**", 0),
-        ("**Final answer: x + 12**", None),
-        ("It is long.", None),
-    ],
-)
+@tabled
 def test_a_calculated_number_is_compared_as_a_number(said: str, right: int | None) -> None:
     scores = geometry.number(_sample(), episode(said), Grading())
     assert (scores.values, scores.unparsed) == ({"geometry_number_acc": float(right or 0)}, right is None)
@@ -181,40 +145,7 @@ def test_proofs_and_answers_that_are_no_number_have_no_number_score() -> None:
     assert geometry.number(words, said, Grading()).values == {"geometry_number_acc": None}
 
 
-@pytest.mark.parametrize(
-    ("text", "value"),
-    [
-        ("3.5", 3.5),
-        (".5", 0.5),
-        ("-7", -7),
-        ("1,250", 1250),
-        ("3\\sqrt{3}", 5.19615),
-        ("3√3/2", 2.59808),
-        ("2√5 cm", 4.47214),
-        ("\\frac{1}{2}", 0.5),
-        ("\\dfrac{5\\pi}{3}", 5.23599),
-        ("30°", 30),
-        ("45^\\circ", 45),
-        ("60 degrees", 60),
-        ("12 cm²", 12),
-        ("12 square units", 12),
-        ("$x = 2 + \\sqrt{2}$", 3.41421),
-        ("(√5 − 1)/2", 0.61803),
-        ("6π", 18.84956),
-        ("2^3", 8),
-        ("≈ 6.93", 6.93),
-        ("(B) 12", 12),
-        ("1/0", None),
-        ("", None),
-        ("AB", None),
-        ("12 and 13", None),
-        ("√(-1)", None),
-        ("9^9^9^9", None),
-        ("10^99999", None),
-        ("(" * 150, None),
-        ("1" * 300, None),
-    ],
-)
+@tabled
 def test_numbers_as_geometry_writes_them(text: str, value: float | None) -> None:
     assert quantity(text) == (value if value is None else pytest.approx(value, rel=1e-5))
 

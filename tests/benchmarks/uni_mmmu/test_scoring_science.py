@@ -12,6 +12,7 @@ from sketchmark.episode import Grading, Scores
 from sketchmark.errors import JudgeFailed
 from sketchmark.media import Picture
 from tests.episodes import Judge, episode, flat
+from tests.tabled import tabled
 
 INITIAL, OTHER, DRAWN = flat(10), flat(20), flat(30)
 SAID = "<OUTPUT_PROMPT> Heat melts ice. A puddle. </OUTPUT_PROMPT>"
@@ -39,17 +40,7 @@ def _image(
     return asyncio.run(science.image(sample or _sample(), played, Grading(scoring, judge)))
 
 
-@pytest.mark.parametrize(
-    ("reply", "strict", "official"),
-    [
-        (BOTH, (1, 1), (1, 1)),
-        ('{"reasoning_correct": 1, "result_correct": 0}', (1, 0), (1, 0)),
-        ('{"reasoning_correct":"0", "result_correct": "false"}', (0, 0), (1, 1)),
-        (f"<think>{{x}}</think>{BOTH}", (1, 1), (0, 0)),
-        ('{"reasoning_correct": 1}', None, (1, 0)),
-        ("Both are right.", None, (0, 0)),
-    ],
-)
+@tabled
 def test_the_two_readings_of_the_labels(
     reply: str, strict: tuple[int, int] | None, official: tuple[int, int]
 ) -> None:

@@ -16,6 +16,7 @@ from sketchmark.errors import JudgeFailed
 from tests.benchmarks.unig2u import published
 from tests.benchmarks.unig2u.players import Says
 from tests.episodes import Judge, episode
+from tests.tabled import tabled
 
 OPTIONS = {"A": "2 m/s", "B": "9.8 m/s", "C": "3 m/s", "D": "1 m/s"}
 PHYSICS = Sample("x", fields={"question": "How fast?"}, target={"answer": "B", "options": OPTIONS})
@@ -31,17 +32,7 @@ def scored(task: str, sample: Sample, reply: str, judge: Model | None, scoring: 
     return asyncio.run(found)  # type: ignore[no-any-return]
 
 
-@pytest.mark.parametrize(
-    ("reply", "strict", "official"),
-    [
-        ("B", 1.0, 1.0),
-        ("A ball falls, so the answer is B.", 1.0, 0.0),
-        ("\\boxed{9.8 m/s}", 1.0, 1.0),
-        ("`C`", 0.0, 0.0),
-        ("the speed is 9.8 m/s", 1.0, 0.0),
-        ("", 0.0, 0.0),
-    ],
-)
+@tabled
 def test_physics_goes_by_letter_without_a_judge(reply: str, strict: float, official: float) -> None:
     assert scored("phyx_optics100", PHYSICS, reply, None).values == {"eval_results": strict}
     assert scored("phyx_optics100", PHYSICS, reply, None, "official").values == {"eval_results": official}

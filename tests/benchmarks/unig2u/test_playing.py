@@ -16,6 +16,7 @@ from tests.benchmarks.medical.fixtures import png, write_parquet
 from tests.benchmarks.unig2u import published
 from tests.benchmarks.unig2u.players import Says, white
 from tests.episodes import Judge
+from tests.tabled import tabled
 
 JUDGES = {
     "unig2u_geometry3k": '{"answer_correct":1,"reason":"same"}',
@@ -58,15 +59,7 @@ def test_a_wrong_answer_scores_nothing(scoring: str, data: Path, tmp_path: Path)
     }
 
 
-@pytest.mark.parametrize(
-    ("task", "pictures"),
-    [
-        ("unig2u_vsp_google_map", 2),
-        ("unig2u_vsp_collision", 3),
-        ("unig2u_geometry3k", 2),
-        ("unig2u_chartqa100", 1),
-    ],
-)
+@tabled
 def test_all_pictures_go_into_both_stages(task: str, pictures: int, data: Path, tmp_path: Path) -> None:
     model = Says("B")
     for mode in ("direct", "visual_cot"):
@@ -163,18 +156,7 @@ def test_only_prompts_that_quote_the_options_are_reported_as_leaks(data: Path, t
     assert leaks == [name for name in published.OWN if "VisualPuzzles" in name]
 
 
-@pytest.mark.parametrize(
-    ("task", "tokens"),
-    [
-        ("VisualPuzzles_spatial", (4096, 512, 512)),
-        ("illusionbench_arshia_in_scene", (64, 64, 512)),
-        ("chartqa100", (16, 16, 512)),
-        ("realunify_mental_tracking", (1024, 1024, 1024)),
-        ("babyvision_visual_tracking", (2048, 2048, 2048)),
-        ("unig2u_geometry3k", (16384, 16384, 16384)),
-        ("unig2u_mmsi_msr", (2048, 2048, 2048)),
-    ],
-)
+@tabled
 def test_the_published_token_limits(task: str, tokens: tuple[int, ...]) -> None:
     found = Catalog().task(task)
     assert tuple(found.mode(mode).saying.max_new_tokens for mode in ("direct", "visual_cot", "text_cot")) == tokens
@@ -201,22 +183,7 @@ def test_a_row_that_cannot_be_used_is_counted_and_named(tmp_path: Path) -> None:
     assert "the name 'animal.png' does not give shape, scene and difficulty" in broken.message
 
 
-@pytest.mark.parametrize(
-    ("task", "change"),
-    [
-        ("unig2u_VisualPuzzles_spatial", {"answer": "E"}),
-        ("unig2u_VisualPuzzles_spatial", {"options": ["one", "two"]}),
-        ("unig2u_realunify_mental_tracking", {"answer": ""}),
-        ("unig2u_chartqa100", {"image": {"bytes": b"x", "path": None}}),
-        ("unig2u_phyx_optics100", {"image": "no base64!"}),
-        ("unig2u_vsp_google_map", {"test_image": None}),
-        ("unig2u_vsp_collision", {"gt_car": None}),
-        ("unig2u_babyvision_fine_grained", {"choiceAns": 9}),
-        ("unig2u_babyvision_visual_tracking", {"blankAns": None}),
-        ("unig2u_geometry3k", {"images": []}),
-        ("unig2u_auxsolidmath_easy", {"question": ""}),
-    ],
-)
+@tabled
 def test_a_broken_row_of_every_file_is_a_sample_that_says_why(
     task: str, change: dict[str, object], tmp_path: Path
 ) -> None:

@@ -8,64 +8,26 @@ import pytest
 
 from sketchmark import Sample
 from sketchmark.benchmarks import unig2u as published
-from sketchmark.benchmarks.unig2u import (
-    scores as charts,
-)
-from sketchmark.benchmarks.unig2u import (
-    scores as choices,
-)
-from sketchmark.benchmarks.unig2u import (
-    scores as planning,
-)
-from sketchmark.benchmarks.unig2u import (
-    scores as uni_mmmu_scores,
-)
+from sketchmark.benchmarks.unig2u import scores as charts
+from sketchmark.benchmarks.unig2u import scores as choices
+from sketchmark.benchmarks.unig2u import scores as planning
+from sketchmark.benchmarks.unig2u import scores as uni_mmmu_scores
 from sketchmark.benchmarks.unig2u.data import hidden_in
 from sketchmark.episode import Grading, Scores
 from tests.episodes import choice_answer, episode, moves_answer
+from tests.tabled import tabled
 
 OPTIONS = ["seven", "eight", "nine", "ten"]
 PUZZLE = Sample("p", target={"answer": "B", "options": dict.fromkeys("ABCD", "")})
 IN_WORDS = Sample("p", target={"answer": "B", "options": OPTIONS})
 
 
-@pytest.mark.parametrize(
-    ("reply", "letter"),
-    [
-        ("B", "B"),
-        ("C.", "C"),
-        ("Answer: B", "B"),
-        ("I think (C) is wrong, so (A)", "A"),
-        ("The answer is B", None),
-        ("Option C", None),
-        ("**Answer:** B", None),
-        ("It turns 90 degrees (rotated).", "D"),
-        ("Answer: (b)", "B"),
-        ("Answer: A, Final Answer: C", "A"),
-        ("Final Answer: C", "C"),
-        ("Answer: Because", "B"),
-        ("Answer: E, so (d)", "D"),
-        ("$C$ or {B}", "B"),
-        ("the result is {C}", "C"),
-        (" b", "B"),
-        ("a b c", None),
-        ("", None),
-    ],
-)
+@tabled
 def test_visual_puzzles_as_published(reply: str, letter: str | None) -> None:
     assert published.visual_puzzles(reply, None) == letter
 
 
-@pytest.mark.parametrize(
-    ("reply", "letter"),
-    [
-        ("answer: nine", "C"),
-        ("ANSWER:ten", "D"),
-        ("first seven, then eight", "B"),
-        ("Eight", None),
-        ("nothing", None),
-    ],
-)
+@tabled
 def test_visual_puzzles_look_for_the_options_words_last(reply: str, letter: str | None) -> None:
     assert published.visual_puzzles(reply, OPTIONS) == letter
 
@@ -76,18 +38,7 @@ def score(scorer: Any, sample: Sample, reply: str, scoring: str, **settings: Any
     return found
 
 
-@pytest.mark.parametrize(
-    ("reply", "strict", "lenient"),
-    [
-        ("B", "B", "B"),
-        ("The answer is B", "B", "B"),
-        ("Option C", "C", "C"),
-        ("**Answer:** B", "B", "B"),
-        ("It turns 90 degrees (rotated).", None, None),
-        ("I think (C) is wrong, so (A)", "A", "A"),
-        ("Hard to say.", None, None),
-    ],
-)
+@tabled
 def test_visual_puzzles_strict_and_lenient_have_no_accidents(
     reply: str, strict: str | None, lenient: str | None
 ) -> None:
@@ -108,20 +59,7 @@ def test_a_lot_that_official_draws_is_counted_and_the_same_every_time() -> None:
     assert "by_lot" not in score(choices.visual_puzzles, IN_WORDS, "B", "official").notes
 
 
-@pytest.mark.parametrize(
-    ("reply", "official", "strict"),
-    [
-        ("C", "C", "C"),
-        ("A: 5", "A", "A"),
-        ("The correct answer is: D", "D", "D"),
-        ("b", None, "B"),
-        ("Based on the picture, C.", "B", "C"),
-        ("Because it is D", "B", "D"),
-        ("Answer: C", "C", "C"),
-        ("The best option is C", "C", "C"),
-        ("", None, None),
-    ],
-)
+@tabled
 def test_realunify(reply: str, official: str | None, strict: str | None) -> None:
     sample = Sample("r", target={"answer": "C", "options": dict.fromkeys("ABCD", "")})
     assert published.realunify(reply) == official
@@ -146,20 +84,7 @@ def test_the_label_is_in_the_files_name(name: str, found: tuple[str, str, str]) 
 LISTED = ["Animal", "Cat", "Paper_clip", "City", "Medieval_Village"]
 
 
-@pytest.mark.parametrize(
-    ("label", "reply", "official", "strict"),
-    [
-        ("City", "simplicity", 1, 0),
-        ("cat", "a category", 1, 0),
-        ("Cat", "Animal, Cat, Paper_clip, City, Medieval_Village", 1, 0),
-        ("Medieval_Village", "medieval village", 1, 1),
-        ("paper_clip", "Paper-clip", 0, 1),
-        ("paper-clip", "paper clip", 1, 1),
-        ("Cat", "It is a cat.", 1, 1),
-        ("Cat", "It is not a cat, it is a city.", 1, 0),
-        ("Cat", "", 0, 0),
-    ],
-)
+@tabled
 def test_illusions(label: str, reply: str, official: float, strict: float) -> None:
     answer = {"cat": "Cat", "paper_clip": "Paper_clip", "paper-clip": "Paper_clip"}.get(label, label)
     sample = Sample("i", target={"answer": answer, "label": label, "options": LISTED})
@@ -171,28 +96,7 @@ def chart(truth: str, kind: str = "human_test") -> Sample:
     return Sample("c", fields={"question": "How many?"}, target={"answer": truth}, groups={"type": kind})
 
 
-@pytest.mark.parametrize(
-    ("reply", "truth", "official", "strict"),
-    [
-        ("25", "25.9", 1, 1),
-        ("0.25", "25%", 1, 1),
-        ("25%", "25", 0, 1),
-        ("12,000", "12000", 0, 1),
-        ("Yes.", "Yes", 0, 1),
-        ("0", "0", 1, 1),
-        ("0.0", "0", 0, 1),
-        ("24", "25.9", 0, 0),
-        ("25", "25%", 0, 1),
-        ("2500%", "25", 1, 1),
-        ("The answer is 25.", "25", 0, 1),
-        ("blue", "Blue", 1, 1),
-        ("It is blue.", "Blue", 0, 1),
-        ("red", "Blue", 0, 0),
-        ("No", "Yes", 0, 0),
-        ("nan", "25", 0, 0),
-        ("", "25", 0, 0),
-    ],
-)
+@tabled
 def test_charts(reply: str, truth: str, official: float, strict: float) -> None:
     assert score(charts.relaxed, chart(truth), reply, "official").values["relaxed_overall"] == official
     assert score(charts.relaxed, chart(truth), reply, "strict").values["relaxed_overall"] == strict
@@ -203,19 +107,7 @@ def test_charts_are_also_counted_by_the_kind_of_question() -> None:
         assert set(score(charts.relaxed, chart("1", kind), "1", "strict").values) == {"relaxed_overall", name}
 
 
-@pytest.mark.parametrize(
-    ("reply", "official", "strict"),
-    [
-        ("<Output>\n1. North: 1\n2. East: 4", (1, 4), (1, 4)),
-        ("<Output>\n1. North: 1\n2. East: 4\n<Output>\n1. South: 1", (0, 4), (-1, 0)),
-        ("1. **North**: 2", (0, 0), (2, 0)),
-        ("1. N: 1", (0, 0), (1, 0)),
-        ("Path:\nWest: 3", (0, 0), (0, -3)),
-        ("Path: \nWest: 3", (0, -3), (0, -3)),
-        ("I go north 2 crossroads, then I am there.\n\nSouth: 2, East: 1", (-2, 1), (-2, 1)),
-        ("No idea.", (0, 0), None),
-    ],
-)
+@tabled
 def test_routes(reply: str, official: tuple[int, int], strict: tuple[int, int] | None) -> None:
     sample = Sample("m", target={"north": 1, "east": 4})
     if "crossroads" not in reply:
@@ -226,17 +118,7 @@ def test_routes(reply: str, official: tuple[int, int], strict: tuple[int, int] |
     assert score(planning.route, sample, reply, "official").values == {"gmap_acc": float(official == (1, 4))}
 
 
-@pytest.mark.parametrize(
-    ("reply", "official", "strict"),
-    [
-        ("Car: 2.0\nPerson: 2.0", {"car": 2.0, "person": 2.0}, {"car": 2.0, "person": 2.0}),
-        ("**Car:** 2.0", {}, {"car": 2.0}),
-        ("Car: 3 / 1.0 = 3.0", {"car": 3.0}, {"car": 3.0}),
-        ("car: 3 / 0.5 = 6.0", {"car": 3.0}, {"car": 6.0}),
-        ("Car: 1\nCar: 2 seconds\nPerson: .5", {"car": 2.0, "person": 0.5}, {"car": 2.0, "person": 0.5}),
-        ("The car needs long.", {}, {}),
-    ],
-)
+@tabled
 def test_times(reply: str, official: dict[str, float], strict: dict[str, float]) -> None:
     sample = Sample("c", target={"car": 3.0, "person": 6.0})
     assert published.times(reply) == official
@@ -244,17 +126,7 @@ def test_times(reply: str, official: dict[str, float], strict: dict[str, float])
     assert score(planning.collision, sample, reply, "official").notes["answer"] == (official or None)
 
 
-@pytest.mark.parametrize(
-    ("reply", "near", "exact"),
-    [
-        ("Car: 3.0\nPerson: 6.0", 1.0, 1.0),
-        ("Car: 3.1\nPerson: 6.2", 1.0, 1.0),
-        ("Car: 2.0\nPerson: 7.0", 1.0, 0.0),
-        ("Car: 4.01\nPerson: 6.0", 0.5, 0.5),
-        ("Car: 3.0", 0.5, 0.5),
-        ("Car: 2.0\nPerson: 2.0", 0.5, 0.0),
-    ],
-)
+@tabled
 def test_each_time_is_a_half_within_a_second_and_exactly(reply: str, near: float, exact: float) -> None:
     sample = Sample("c", target={"car": 3.0, "person": 6.0})
     for scoring in ("strict", "official"):

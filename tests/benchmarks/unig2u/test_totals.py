@@ -19,6 +19,7 @@ from sketchmark.stats.differences import paired_difference
 from tests.benchmarks.unig2u import published
 from tests.benchmarks.unig2u.players import Knows
 from tests.episodes import Judge
+from tests.tabled import tabled
 
 WEIGHTS = {
     "Real-world": 200,
@@ -36,24 +37,7 @@ def test_the_weights_are_the_published_constants() -> None:
     assert sum(WEIGHTS.values()) == 3000
 
 
-@pytest.mark.parametrize(
-    ("categories", "overall"),
-    [
-        ((38.00, 29.00, 37.50, 23.77, 92, 28.40, 39.96), 35.84),  # BAGEL, direct
-        ((32.75, 30.00, 40.50, 31.58, 91, 29.00, 37.29), 36.10),  # BAGEL, drawn
-        ((41.25, 14.00, 41.00, 20.91, 86, 23.80, 35.62), 31.99),  # OmniGen2
-        ((41.25, 13.00, 41.50, 21.91, 79, 26.40, 34.52), 31.87),
-        ((45.50, 23.50, 30.50, 27.28, 90, 17.60, 34.92), 32.15),  # Ovis-U1
-        ((21.00, 16.50, 17.00, 18.00, 32, 20.40, 30.56), 24.19),
-        ((35.50, 11.00, 40.00, 26.01, 45, 25.80, 36.50), 31.59),  # show-o2
-        ((36.75, 10.50, 30.50, 19.06, 85, 25.20, 36.37), 30.94),  # UAE
-        ((18.00, 0, 31.00, 12.85, 15, 23.40, 25.49), 20.70),  # MIO
-        ((45.25, 27.00, 34.50, 30.73, 58, 36.00, 43.73), 38.96),  # GPT-4o
-        ((32.75, 27.00, 30.50, 32.72, 60, 27.00, 40.54), 35.44),  # + GPT-image
-        ((40.25, 23.00, 34.00, 25.73, 86, 23.40, 39.42), 34.45),  # Qwen2.5-VL-7B
-        ((71.50, 85.00, 91.00, 55.31, 68, 38.40, 61.12), 60.80),  # Gemini Pro + Nano Banana Pro
-    ],
-)
+@tabled
 def test_the_weights_reproduce_the_published_overall(categories: tuple[float, ...], overall: float) -> None:
     found = total().overall(dict(zip(WEIGHTS, categories, strict=True)))
     assert found == pytest.approx(overall, abs=0.0051)

@@ -9,6 +9,7 @@ import pytest
 from sketchmark.benchmarks.voila.results_file import pair
 from sketchmark.errors import BadInput
 from tests.benchmarks.voila.making import element, questions, right_answers, write_answers
+from tests.tabled import tabled
 
 
 def written(folder: Path, elements: Any) -> Path:
@@ -56,17 +57,7 @@ def _mixed() -> dict[str, Any]:
     return {**element(0, ["a", "b", "c"]), "query1": element(1, ["a", "b", "c"])["query1"]}
 
 
-@pytest.mark.parametrize(
-    ("elements", "words"),
-    [
-        ({}, "not a JSON array"),
-        ([[]], "element 0: not an object"),
-        ([{"query0": {}, "query1": {}}], "element 0: not an object"),
-        ([{"query0": {}, "query1": {}, "query2": {}}], "do not name one question"),
-        ([_mixed()], "do not name one question"),
-        ([element(2, ["", "", ""]), element(2, ["", "", ""])], "element 1: question 2 was answered before"),
-    ],
-)
+@tabled
 def test_what_is_no_results_file_is_refused_in_one_line(tmp_path: Path, elements: Any, words: str) -> None:
     with pytest.raises(BadInput, match=words):
         pair(written(tmp_path, elements), questions(tmp_path))

@@ -9,6 +9,7 @@ import pytest
 from sketchmark.benchmarks.voila import rules
 from sketchmark.worlds import voila
 from sketchmark.worlds.voila.scenes import Scene, read_statement
+from tests.tabled import tabled
 
 TWO_HAMSTERS_WALKING = Scene(2, 8, 3)
 
@@ -26,21 +27,7 @@ def test_the_ground_truth_of_any_question_is_read_as_right_in_every_step() -> No
             assert set(scores.values()) == {1.0}, question
 
 
-@pytest.mark.parametrize(
-    ("text", "subject"),
-    [
-        ("two hamsters walking", 8),
-        ("2 mice walking", 8),
-        ("two women walking", 2),
-        ("two senior women walking", 4),
-        ("two elderly ladies walking", 4),
-        ("two girls walking", 0),
-        ("two male children walking", 11),
-        ("two children walking", None),
-        ("two wolves and a dog walking", None),
-        ("two bunnies walking", 13),
-    ],
-)
+@tabled
 def test_synonyms_are_fine_but_another_age_or_sex_is_not(text: str, subject: int | None) -> None:
     assert rules.read_step1(f"Image 1: {text}.")[0].subject == subject
 
@@ -64,16 +51,7 @@ def test_three_descriptions_without_image_numbers_are_read_in_order(form: str) -
     assert rules.read_step1(text) == [Scene(1, 5, 12), Scene(2, 6, 11), Scene(3, 12, 6)]
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "The number of subjects increases from two to four, the subject type changed from cats to dogs, and the "
-        "action remained the same (walking).",
-        "The number and subject type change, but the action does not change.",
-        "Count of subjects: Changed (2 subjects, then 4)\nSubject types: Changed (cats to dogs)\nAction: Unchanged",
-        "**Changed:**\n- Count of subjects: 2 to 4\n- Subject type: cat, dog\n**Unchanged:**\n- Action: walking",
-    ],
-)
+@tabled
 def test_step_2_is_read_property_by_property_however_the_sentences_are_cut(text: str) -> None:
     assert rules.right_step2(rules.read_step2(text), Scene(2, 5, 3), Scene(4, 6, 3))["overall"] == 1.0
     assert rules.right_step2(rules.read_step2(text), Scene(2, 5, 3), Scene(4, 5, 3))["subject"] == 0.0
@@ -90,28 +68,7 @@ def test_a_reply_of_nothing_but_filler_is_read_at_once(filler: str) -> None:
     assert time.process_time() - began < 5
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        (
-            "Number is changed from two to four. Action remains constant walking. Subject type is the same.",
-            1.0,
-        ),
-        ("The count of subjects increases. The action is unchanged. The subject type stays the same.", 1.0),
-        ("The count of subjects decreases. The action is unchanged. The subject type stays the same.", 0.0),
-        (
-            "Number is changed from two to three. Action remains constant walking. Subject type is the same.",
-            0.0,
-        ),
-        (
-            "Number is changed from two to four. Action remains constant running. Subject type is the same.",
-            0.0,
-        ),
-        ("Changed properties: number.\nUnchanged properties: subject type and action.", 1.0),
-        ("Everything is different.", 0.0),
-        ("", 0.0),
-    ],
-)
+@tabled
 def test_step_2_wants_the_right_relation_and_nothing_that_contradicts_the_pictures(
     text: str, expected: float
 ) -> None:
@@ -119,20 +76,7 @@ def test_step_2_wants_the_right_relation_and_nothing_that_contradicts_the_pictur
     assert rules.right_step2(read, Scene(2, 5, 3), Scene(4, 5, 3))["overall"] == expected
 
 
-@pytest.mark.parametrize(
-    ("text", "right"),
-    [
-        ("The answer is number = two, subject = hamsters, action = walking", (1, 1, 1)),
-        ("The answer is number = 2, subject = mouse, action = walking.", (1, 1, 1)),
-        ("number: {two}; subject: {hamster}; action: {walking}", (1, 1, 1)),
-        ("number = two subject = hamsters action = walking", (1, 1, 1)),
-        ("number = two and subject = hamsters and action = walking", (1, 1, 1)),
-        ("- **Number:** two\n- **Subject:** hamsters\n- **Action:** walking", (1, 1, 1)),
-        ("Number = three, subject = hamsters, action = running", (0, 1, 0)),
-        ("number = any, subject = hamsters, action = walking", (0, 1, 1)),
-        ("No: number = 1, subject = cat, action = typing. number = 2, subject = mice, action = walking", (1, 1, 1)),
-    ],
-)  # fmt: skip
+@tabled
 def test_step_3_takes_the_last_answer_of_the_form(text: str, right: tuple[int, int, int]) -> None:
     found = rules.right_step3(read_statement(text), TWO_HAMSTERS_WALKING)
     assert (found["number"], found["subject"], found["action"]) == right

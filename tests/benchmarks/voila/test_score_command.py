@@ -136,11 +136,7 @@ def test_the_batch_path_from_file_to_table(tmp_path: Path) -> None:
     assert "batch_step1.jsonl: uploaded 1 requests" in again.stderr, "what is finished is not asked for again"
     assert "batch_step3.jsonl: uploaded 3 requests" in again.stderr
     (line,) = [json.loads(line) for line in (tmp_path / "batch_step1.jsonl").read_text().splitlines()]
-    assert (line["custom_id"], line["url"], line["body"]["temperature"]) == (
-        "question1",
-        "/v1/chat/completions",
-        0.1,
-    )
+    assert (line["custom_id"], line["url"], line["body"]["temperature"]) == ("question1", "/v1/chat/completions", 0.1)
 
 
 def test_a_live_judge_that_cannot_judge_gives_no_number_anywhere(tmp_path: Path) -> None:

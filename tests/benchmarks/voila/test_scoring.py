@@ -37,10 +37,7 @@ def _step(scores: Scores, step: str) -> tuple[float | None, ...]:
 def test_all_three_answers_are_read_each_for_its_step() -> None:
     scores = _score(episode(*SAID))
     assert scores.values == {f"voila_step{step}_{key}": 1.0 for step in (1, 2, 3) for key in KEYS}
-    assert scores.notes == {
-        "answer": {"number": 2, "subject": 6, "action": 4},
-        "expected": "two dogs swimming",
-    }
+    assert scores.notes == {"answer": {"number": 2, "subject": 6, "action": 4}, "expected": "two dogs swimming"}
     assert not scores.unparsed
 
 

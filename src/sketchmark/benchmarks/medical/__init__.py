@@ -25,15 +25,9 @@ from sketchmark.episode.sample import Sample
 from sketchmark.errors import BadInput
 from sketchmark.media import Picture
 
+_SETS = ("medframeqa", "medxpertqa", "omnimedvqa", "pmc_vqa", "radrestruct", "path_vqa", "slake", "vqa_rad")
 ALIASES = {
-    "medframeqa": "sketchmark.benchmarks.medical.sets:medframeqa",
-    "medxpertqa": "sketchmark.benchmarks.medical.sets:medxpertqa",
-    "omnimedvqa": "sketchmark.benchmarks.medical.sets:omnimedvqa",
-    "pmc_vqa": "sketchmark.benchmarks.medical.sets:pmc_vqa",
-    "radrestruct": "sketchmark.benchmarks.medical.sets:radrestruct",
-    "path_vqa": "sketchmark.benchmarks.medical.sets:path_vqa",
-    "slake": "sketchmark.benchmarks.medical.sets:slake",
-    "vqa_rad": "sketchmark.benchmarks.medical.sets:vqa_rad",
+    **{name: f"sketchmark.benchmarks.medical.sets:{name}" for name in _SETS},
     "reports": "sketchmark.benchmarks.medical.radiology:reports",
     "score": "sketchmark.benchmarks.medical.scores:score",
     "score_report": "sketchmark.benchmarks.medical.scores:score_report",

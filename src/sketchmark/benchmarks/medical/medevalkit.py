@@ -123,10 +123,7 @@ def bare(response: str) -> str:
     return parse_response(response).replace("\n", "").replace(".", "")
 
 
-METRICS = (
-    *("em", "bleu1", "bleu2", "bleu3", "bleu4", "rouge1", "rouge2", "rougel"),
-    *("precision", "recall", "f1"),
-)
+METRICS = (*("em", "bleu1", "bleu2", "bleu3", "bleu4", "rouge1", "rouge2", "rougel"), *("precision", "recall", "f1"))
 
 _FORK_ROUGE_WORDS = 500
 

@@ -34,12 +34,7 @@ _LISTED_OPTIONS = re.compile(r"(?<!\s)\s*Answer Choices:.*\Z", re.DOTALL)
 
 
 def medframeqa(
-    *,
-    seed: int,
-    data: Path | None,
-    protocol: Protocol = "indexed",
-    reasoning: bool = False,
-    limit: int | None = None,
+    *, seed: int, data: Path | None, protocol: Protocol = "indexed", reasoning: bool = False, limit: int | None = None
 ) -> Iterator[Sample]:
     """Yield MedFrameQA (https://arxiv.org/abs/2505.16964): 2 to 5 frames of a video, all of them inputs."""
     style = Style(protocol, reasoning)
@@ -116,12 +111,7 @@ def medxpertqa(
 
 
 def pmc_vqa(
-    *,
-    seed: int,
-    data: Path | None,
-    protocol: Protocol = "indexed",
-    reasoning: bool = False,
-    limit: int | None = None,
+    *, seed: int, data: Path | None, protocol: Protocol = "indexed", reasoning: bool = False, limit: int | None = None
 ) -> Iterator[Sample]:
     """Yield PMC-VQA (https://arxiv.org/abs/2305.10415), version 2 (`test_2.csv`). Options are shown as in the cells.
 
@@ -156,12 +146,7 @@ def pmc_vqa(
 
 
 def omnimedvqa(
-    *,
-    seed: int,
-    data: Path | None,
-    protocol: Protocol = "indexed",
-    reasoning: bool = False,
-    limit: int | None = None,
+    *, seed: int, data: Path | None, protocol: Protocol = "indexed", reasoning: bool = False, limit: int | None = None
 ) -> Iterator[Sample]:
     """Yield the open-access part of OmniMedVQA (https://arxiv.org/abs/2402.09181): 42 datasets, 2 to 4 options."""
     style = Style(protocol, reasoning)
@@ -262,24 +247,14 @@ def radrestruct(
 
 
 def vqa_rad(
-    *,
-    seed: int,
-    data: Path | None,
-    protocol: Protocol = "indexed",
-    reasoning: bool = False,
-    limit: int | None = None,
+    *, seed: int, data: Path | None, protocol: Protocol = "indexed", reasoning: bool = False, limit: int | None = None
 ) -> Iterator[Sample]:
     """Yield VQA-RAD (https://doi.org/10.1038/sdata.2018.251)."""
     return _yes_no_or_open("vqa_rad", "flaviagiammarino/vqa-rad", data, Style(protocol, reasoning), limit)
 
 
 def path_vqa(
-    *,
-    seed: int,
-    data: Path | None,
-    protocol: Protocol = "indexed",
-    reasoning: bool = False,
-    limit: int | None = None,
+    *, seed: int, data: Path | None, protocol: Protocol = "indexed", reasoning: bool = False, limit: int | None = None
 ) -> Iterator[Sample]:
     """Yield PathVQA (https://arxiv.org/abs/2003.10286)."""
     return _yes_no_or_open("path_vqa", "flaviagiammarino/path-vqa", data, Style(protocol, reasoning), limit)
@@ -323,11 +298,7 @@ def slake(
         raise BadInput(f"SLAKE has no language {language!r}", "there are: all, en, zh")
     style = Style(protocol, reasoning)
     files = open_files(
-        data,
-        ("SLAKE", "Slake", "slake"),
-        repo="BoKelvin/SLAKE",
-        patterns=["test.json", "imgs.zip"],
-        limit=limit,
+        data, ("SLAKE", "Slake", "slake"), repo="BoKelvin/SLAKE", patterns=["test.json", "imgs.zip"], limit=limit
     )
 
     def build(number: int, row: dict[str, Any]) -> Sample | None:

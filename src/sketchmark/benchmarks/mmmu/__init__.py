@@ -15,14 +15,7 @@ from pathlib import Path
 from string import ascii_uppercase
 from typing import Any, Literal
 
-from sketchmark.benchmarks import (
-    build_all,
-    checked_letter,
-    checked_options,
-    get_image_index_info,
-    instruction,
-    text,
-)
+from sketchmark.benchmarks import build_all, checked_letter, checked_options, get_image_index_info, instruction, text
 from sketchmark.episode.sample import Sample
 from sketchmark.errors import BadInput
 from sketchmark.files.archives import folder_of, literal, table_picture
@@ -63,12 +56,7 @@ PRO_INSTRUCTIONS: dict[tuple[ProMode, ProSetting], str] = {
 
 
 def mmmu_prompt(
-    question: str,
-    options: Sequence[str],
-    *,
-    images: int,
-    reasoning: bool = False,
-    protocol: Protocol = "indexed",
+    question: str, options: Sequence[str], *, images: int, reasoning: bool = False, protocol: Protocol = "indexed"
 ) -> str:
     """Build the prompt of one MMMU question; no options means an open question.
 

@@ -20,22 +20,14 @@ from sketchmark.errors import BadInput
 from sketchmark.files.tables import Row, as_picture, rows
 from sketchmark.media import Picture
 
-ALIASES = {
-    "questions": "sketchmark.benchmarks.mmsi:questions",
-    "accuracy": "sketchmark.benchmarks.mmsi:accuracy",
-}
+ALIASES = {"questions": "sketchmark.benchmarks.mmsi:questions", "accuracy": "sketchmark.benchmarks.mmsi:accuracy"}
 """Stable names of this code in task files and run folders."""
 
 _DASH = re.compile(r"[-\u2010-\u2015\u2212]")
 
 
 def questions(
-    *,
-    seed: int,
-    data: Path | None,
-    origin: Mapping[str, str],
-    category: str = "",
-    limit: int | None = None,
+    *, seed: int, data: Path | None, origin: Mapping[str, str], category: str = "", limit: int | None = None
 ) -> Iterator[Sample]:
     """Yield the questions of one category, or of all. A file with all categories also serves a task of one.
 

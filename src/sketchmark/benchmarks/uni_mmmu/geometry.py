@@ -160,11 +160,7 @@ _LONGEST_ID = 120
 
 
 def problems(
-    *,
-    seed: int,
-    data: Path | None,
-    origin: Mapping[str, str],
-    limit: int | None = None,
+    *, seed: int, data: Path | None, origin: Mapping[str, str], limit: int | None = None
 ) -> Iterator[Sample]:
     """Yield samples. `lines` describes the auxiliary lines; the ground-truth overlay, if any, is the only frame."""
     found = _filtered(data)

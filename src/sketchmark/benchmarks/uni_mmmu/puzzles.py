@@ -109,12 +109,7 @@ MAZE_EXAMPLE, SLIDING_EXAMPLE = "00015", "00001"
 
 
 def mazes(
-    *,
-    seed: int,
-    data: Path | None,
-    origin: Mapping[str, str],
-    demonstration: bool = False,
-    limit: int | None = None,
+    *, seed: int, data: Path | None, origin: Mapping[str, str], demonstration: bool = False, limit: int | None = None
 ) -> Iterator[Sample]:
     found = _folder_puzzles(data, "maze")
     if found is None:
@@ -149,13 +144,7 @@ def slidings(
         yield _sample(puzzle, target, puzzle.frames or _sliding_frames(puzzle), example, shown)
 
 
-def jigsaws(
-    *,
-    seed: int,
-    data: Path | None,
-    origin: Mapping[str, str],
-    limit: int | None = None,
-) -> Iterator[Sample]:
+def jigsaws(*, seed: int, data: Path | None, origin: Mapping[str, str], limit: int | None = None) -> Iterator[Sample]:
     found = _folder_jigsaws(data)
     if found is None:
         found = rows(data, **origin, limit=limit)

@@ -13,35 +13,23 @@ from collections.abc import Mapping, Sequence
 from sketchmark.answers.reply import NO_BOX, boxed
 from sketchmark.episode import Share, Total
 
+_DATA = (
+    *("babyvision", "charts", "collisions", "geometry", "illusions"),
+    *("maps", "physics", "realunify", "solids", "visual_puzzles"),
+)
+_SCORES = (
+    *("illusions", "physics", "realunify", "visual_puzzles", "babyvision", "solution"),
+    *("collision", "route", "jigsaw", "maze", "sliding"),
+)
 ALIASES = {
-    "babyvision": "sketchmark.benchmarks.unig2u.data:babyvision",
-    "charts": "sketchmark.benchmarks.unig2u.data:charts",
-    "collisions": "sketchmark.benchmarks.unig2u.data:collisions",
-    "geometry": "sketchmark.benchmarks.unig2u.data:geometry",
-    "illusions": "sketchmark.benchmarks.unig2u.data:illusions",
-    "maps": "sketchmark.benchmarks.unig2u.data:maps",
-    "physics": "sketchmark.benchmarks.unig2u.data:physics",
-    "realunify": "sketchmark.benchmarks.unig2u.data:realunify",
-    "solids": "sketchmark.benchmarks.unig2u.data:solids",
-    "visual_puzzles": "sketchmark.benchmarks.unig2u.data:visual_puzzles",
+    **{name: f"sketchmark.benchmarks.unig2u.data:{name}" for name in _DATA},
+    **{f"score_{name}": f"sketchmark.benchmarks.unig2u.scores:{name}" for name in _SCORES},
     "score_charts": "sketchmark.benchmarks.unig2u.scores:relaxed",
-    "score_illusions": "sketchmark.benchmarks.unig2u.scores:illusions",
-    "score_physics": "sketchmark.benchmarks.unig2u.scores:physics",
-    "score_realunify": "sketchmark.benchmarks.unig2u.scores:realunify",
-    "score_visual_puzzles": "sketchmark.benchmarks.unig2u.scores:visual_puzzles",
-    "score_babyvision": "sketchmark.benchmarks.unig2u.scores:babyvision",
-    "score_solution": "sketchmark.benchmarks.unig2u.scores:solution",
-    "score_collision": "sketchmark.benchmarks.unig2u.scores:collision",
-    "score_route": "sketchmark.benchmarks.unig2u.scores:route",
-    "score_jigsaw": "sketchmark.benchmarks.unig2u.scores:jigsaw",
-    "score_maze": "sketchmark.benchmarks.unig2u.scores:maze",
-    "score_sliding": "sketchmark.benchmarks.unig2u.scores:sliding",
     "labels": "sketchmark.benchmarks.unig2u.scores:labels",
     "pairs_of_seconds": "sketchmark.benchmarks.unig2u.scores:pairs_of_seconds",
     "total": "sketchmark.benchmarks.unig2u:total",
 }
 """The names by which task files and run folders know this code. They never change; where the code is, may."""
-
 
 LETTERS = "ABCD"
 
@@ -85,16 +73,8 @@ def _by_words(text: str, options: Sequence[str]) -> str | None:
 
 
 _PHRASES = (
-    "The best answer is",
-    "The correct answer is",
-    "The answer is",
-    "The answer",
-    "The best option is",
-    "The correct option is",
-    "Best answer:",
-    "Best option:",
-    "Answer",
-    "Answer is",
+    *("The best answer is", "The correct answer is", "The answer is", "The answer", "The best option is"),
+    *("The correct option is", "Best answer:", "Best option:", "Answer", "Answer is"),
 )
 
 

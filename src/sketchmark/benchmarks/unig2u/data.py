@@ -27,30 +27,37 @@ IN_THE_PICTURE = " Choose from (A) (B) (C) (D) in the image."
 _LEVELS = ("easy", "medium", "hard")
 
 
-def visual_puzzles(*, seed: int, data: Path | None, origin: Origin, limit: int | None = None) -> Iterator[Sample]:
+def _loader(name: str) -> Callable[[Callable[[int, Row], Sample]], Callable[..., Iterator[Sample]]]:
+    """Make the source of a task from the function that builds the sample of a row."""
+
+    def loader(build: Callable[[int, Row], Sample]) -> Callable[..., Iterator[Sample]]:
+        def load(*, seed: int, data: Path | None, origin: Origin, limit: int | None = None) -> Iterator[Sample]:
+            return build_all(name, rows(data, **origin, limit=limit), build)
+
+        return load
+
+    return loader
+
+
+@_loader("visualpuzzles")
+def visual_puzzles(number: int, row: Row) -> Sample:
     """Yield samples with four options as text, or none: then they are in the image."""
-
-    def build(number: int, row: Row) -> Sample:
-        options = None if row.get("options") is None else checked_options(row["options"])
-        if options is not None and len(options) != len(LETTERS):
-            raise BadInput(f"{len(options)} options, not four")
-        fields = {"question": text(row, "question").strip(), "choices": IN_THE_PICTURE}
-        if options:
-            fields["options"] = "\n".join(
-                f"({letter}) {option}" for letter, option in zip(LETTERS, options, strict=True)
-            )
-            fields["choices"] = f"\n{fields['options']}"
-        return Sample(
-            id=_name(row, number, "id", "idx"),
-            pictures={"image": _picture(row, "image")},
-            fields=fields,
-            target={
-                "answer": checked_letter(row["answer"], LETTERS),
-                "options": options or dict.fromkeys(LETTERS, ""),
-            },
-        )
-
-    return build_all("visualpuzzles", rows(data, **origin, limit=limit), build)
+    options = None if row.get("options") is None else checked_options(row["options"])
+    if options is not None and len(options) != len(LETTERS):
+        raise BadInput(f"{len(options)} options, not four")
+    fields = {"question": text(row, "question").strip(), "choices": IN_THE_PICTURE}
+    if options:
+        fields["options"] = "\n".join(f"({letter}) {option}" for letter, option in zip(LETTERS, options, strict=True))
+        fields["choices"] = f"\n{fields['options']}"
+    return Sample(
+        id=_name(row, number, "id", "idx"),
+        pictures={"image": _picture(row, "image")},
+        fields=fields,
+        target={
+            "answer": checked_letter(row["answer"], LETTERS),
+            "options": options or dict.fromkeys(LETTERS, ""),
+        },
+    )
 
 
 def illusions(
@@ -108,59 +115,49 @@ def realunify(
     return _of_kind(rows(data, **origin, limit=limit), "task_type", kind, build)
 
 
-def charts(*, seed: int, data: Path | None, origin: Origin, limit: int | None = None) -> Iterator[Sample]:
-    def build(number: int, row: Row) -> Sample:
-        return Sample(
-            id=_name(row, number, "id"),
-            pictures={"image": _picture(row, "image")},
-            fields={"question": text(row, "question")},
-            target={"answer": str(row["answer"])},
-            groups={"type": text(row, "type")},
-        )
-
-    return build_all("chartqa", rows(data, **origin, limit=limit), build)
+@_loader("chartqa")
+def charts(number: int, row: Row) -> Sample:
+    return Sample(
+        id=_name(row, number, "id"),
+        pictures={"image": _picture(row, "image")},
+        fields={"question": text(row, "question")},
+        target={"answer": str(row["answer"])},
+        groups={"type": text(row, "type")},
+    )
 
 
-def maps(*, seed: int, data: Path | None, origin: Origin, limit: int | None = None) -> Iterator[Sample]:
+@_loader("map")
+def maps(number: int, row: Row) -> Sample:
     """North and east are positive."""
-
-    def build(number: int, row: Row) -> Sample:
-        return Sample(
-            id=_name(row, number, "test_id"),
-            pictures=_pictures(row, "example", "test"),
-            target={"north": int(row["gt_north_south"]), "east": int(row["gt_east_west"])},
-        )
-
-    return build_all("map", rows(data, **origin, limit=limit), build)
+    return Sample(
+        id=_name(row, number, "test_id"),
+        pictures=_pictures(row, "example", "test"),
+        target={"north": int(row["gt_north_south"]), "east": int(row["gt_east_west"])},
+    )
 
 
-def collisions(*, seed: int, data: Path | None, origin: Origin, limit: int | None = None) -> Iterator[Sample]:
-    def build(number: int, row: Row) -> Sample:
-        return Sample(
-            id=_name(row, number, "test_id"),
-            pictures=_pictures(row, "icon", "example", "test"),
-            fields={name: str(row[name]) for name in ("car_dir", "car_speed", "person_dir", "person_speed")},
-            target={"car": float(row["gt_car"]), "person": float(row["gt_person"])},
-        )
-
-    return build_all("collision", rows(data, **origin, limit=limit), build)
+@_loader("collision")
+def collisions(number: int, row: Row) -> Sample:
+    return Sample(
+        id=_name(row, number, "test_id"),
+        pictures=_pictures(row, "icon", "example", "test"),
+        fields={name: str(row[name]) for name in ("car_dir", "car_speed", "person_dir", "person_speed")},
+        target={"car": float(row["gt_car"]), "person": float(row["gt_person"])},
+    )
 
 
-def physics(*, seed: int, data: Path | None, origin: Origin, limit: int | None = None) -> Iterator[Sample]:
+@_loader("phyx")
+def physics(number: int, row: Row) -> Sample:
     """The picture is a text in base64; the options stand in the question."""
-
-    def build(number: int, row: Row) -> Sample:
-        question, answer = text(row, "question"), str(row["answer"]).strip().upper()
-        options = _listed(question, answer)
-        return Sample(
-            id=_name(row, number, "index"),
-            pictures={"image": _picture(row, "image")},
-            fields={"question": question},
-            target={"answer": checked_letter(answer, list(options)), "options": options},
-            groups={name: str(row[name]) for name in ("subfield", "reasoning_type") if row.get(name)},
-        )
-
-    return build_all("phyx", rows(data, **origin, limit=limit), build)
+    question, answer = text(row, "question"), str(row["answer"]).strip().upper()
+    options = _listed(question, answer)
+    return Sample(
+        id=_name(row, number, "index"),
+        pictures={"image": _picture(row, "image")},
+        fields={"question": question},
+        target={"answer": checked_letter(answer, list(options)), "options": options},
+        groups={name: str(row[name]) for name in ("subfield", "reasoning_type") if row.get(name)},
+    )
 
 
 def babyvision(
@@ -190,38 +187,32 @@ def babyvision(
     return _of_kind(rows(data, **origin, limit=limit), "type", kind, build)
 
 
-def geometry(*, seed: int, data: Path | None, origin: Origin, limit: int | None = None) -> Iterator[Sample]:
+@_loader("geometry3k")
+def geometry(number: int, row: Row) -> Sample:
     """Yield samples. The problem keeps the word `<image>` in it."""
-
-    def build(number: int, row: Row) -> Sample:
-        found = row["images"]
-        if not isinstance(found, Sequence) or not found:
-            raise BadInput("no list of images")
-        return Sample(
-            id=_name(row, number, "id"),
-            pictures={"images": [as_picture(one, f"image {place}") for place, one in enumerate(found, start=1)]},
-            fields={"problem": text(row, "problem")},
-            target={"answer": str(row["answer"])},
-        )
-
-    return build_all("geometry3k", rows(data, **origin, limit=limit), build)
+    found = row["images"]
+    if not isinstance(found, Sequence) or not found:
+        raise BadInput("no list of images")
+    return Sample(
+        id=_name(row, number, "id"),
+        pictures={"images": [as_picture(one, f"image {place}") for place, one in enumerate(found, start=1)]},
+        fields={"problem": text(row, "problem")},
+        target={"answer": str(row["answer"])},
+    )
 
 
-def solids(*, seed: int, data: Path | None, origin: Origin, limit: int | None = None) -> Iterator[Sample]:
+@_loader("auxsolidmath")
+def solids(number: int, row: Row) -> Sample:
     """Yield samples. If the file has an image of the ground-truth auxiliary lines, the `oracle` canvas shows it."""
-
-    def build(number: int, row: Row) -> Sample:
-        drawn = row.get("auxiliary_line_image")
-        truth = as_picture(drawn, "auxiliary_line_image") if drawn else None
-        return Sample(
-            id=_name(row, number, "id"),
-            pictures={"image": _picture(row, "original_image")},
-            fields={"question": text(row, "question")},
-            target={"answer": str(row["answer"]), "lines": str(row.get("auxiliary_line_description") or "")},
-            frames=partial(list[Picture], [truth]) if truth else None,
-        )
-
-    return build_all("auxsolidmath", rows(data, **origin, limit=limit), build)
+    drawn = row.get("auxiliary_line_image")
+    truth = as_picture(drawn, "auxiliary_line_image") if drawn else None
+    return Sample(
+        id=_name(row, number, "id"),
+        pictures={"image": _picture(row, "original_image")},
+        fields={"question": text(row, "question")},
+        target={"answer": str(row["answer"]), "lines": str(row.get("auxiliary_line_description") or "")},
+        frames=partial(list[Picture], [truth]) if truth else None,
+    )
 
 
 def _of_kind(found: Iterator[Row], column: str, kind: str, build: Callable[[int, Row], Sample]) -> Iterator[Sample]:

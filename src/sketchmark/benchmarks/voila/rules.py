@@ -30,10 +30,7 @@ PROPERTIES = ("number", "subject", "action")
 
 _IMAGE = re.compile(r"(?:\bimage\s*#?\s*([123])\b|\b(first|second|third) image\b)\s*\**\s*:?", re.IGNORECASE)
 _ORDINALS = {"first": 1, "second": 2, "third": 3}
-_UNNUMBERED = (
-    re.compile(r"\bimage\W{0,9}:", re.IGNORECASE),
-    re.compile(r"^[ *'\"-]*[123][.):]", re.MULTILINE),
-)
+_UNNUMBERED = (re.compile(r"\bimage\W{0,9}:", re.IGNORECASE), re.compile(r"^[ *'\"-]*[123][.):]", re.MULTILINE))
 """The prompt's own 'Image : Description' taken at its word, or a list: read in order when there are just three."""
 _SAME = re.compile(
     r"\b(remain\w*|constant|same|unchanged|no change|not change\w*|stays?|identical|stable)\b", re.IGNORECASE
