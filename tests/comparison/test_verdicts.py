@@ -6,7 +6,6 @@ import csv
 import html
 import io
 import json
-import re
 from pathlib import Path
 
 import pytest
@@ -17,12 +16,12 @@ from sketchmark.comparison.formats import to_csv, to_json, to_markdown
 from sketchmark.comparison.tables import to_terminal
 from sketchmark.folder import RunFolder
 from sketchmark.folder.index import RunView
-from sketchmark.report import headline
+from sketchmark.report.story import tell
 from sketchmark.results import summary
 from sketchmark.stats.differences import paired_difference, verdict
 from tests.comparison.folders import rows, write_run
 
-_SAID = {"better": "Drawing helped on", "worse": "Drawing hurt on", "unclear": "No clear difference on"}
+_SAID = {"better": "drawing helped on", "worse": "drawing hurt on", "unclear": "no clear difference on"}
 
 
 @pytest.mark.parametrize(
@@ -47,8 +46,10 @@ def test_five_helped_of_eight_is_unclear_although_the_interval_excludes_zero(tmp
     found = paired_difference(plain, drawn)
     assert found.low is not None and found.low > 0 and found.p == pytest.approx(0.0625)
     cells = {"maze.direct": rows(plain), "maze.visual_cot": rows(drawn), "maze.visual_cot.blank": rows(plain)}
-    run = compare([write_run(tmp_path / "run", cells)])
-    assert headline([], run.rows) == "No clear difference on maze: +62.5 points [10, 86], p 0.063."
+    path = write_run(tmp_path / "run", cells)
+    run, story = compare([path]), tell(RunView.whole(RunFolder.open(path)))
+    assert story.headline == "No clear difference on maze."
+    assert story.lede == "Gain by drawing: maze +62.5 points [9.8, 86.3]."
     assert run.canvases[0].sentence.startswith("Whether the drawing is looked at is not settled")
 
 
@@ -76,7 +77,7 @@ def test_all_outputs_give_the_same_verdict_near_the_border(
     run = write_run(tmp_path / "run", cells)
     found = compare([run])
     assert found.rows[0].verdict == expected
-    _all_agree(found)
+    _all_agree(found, run)
 
 
 @pytest.mark.slow
@@ -93,7 +94,7 @@ def test_folder_report_and_viewer_give_the_same_verdict_on_a_real_run(tmp_path: 
     )
     folder = RunFolder.open(tmp_path / "run")
     found = compare([folder.path])
-    _all_agree(found)
+    _all_agree(found, folder.path)
     stored = {(gain.task, gain.mode): gain for gain in folder.results().gains if gain.canvas == "own"}
     rows = [row for row in found.rows if row.before.mode == "direct"]
     assert len(rows) == len(stored) == 4
@@ -104,15 +105,18 @@ def test_folder_report_and_viewer_give_the_same_verdict_on_a_real_run(tmp_path: 
     index.refresh()
     assert summary.live_gains(index) == folder.results().gains
     page = html.unescape((folder.path / "report.html").read_text("utf-8"))
-    assert headline([], found.rows) in page
+    assert tell(index).headline in page
     assert all(f'class="gain {row.verdict}"' in page for row in rows)
 
 
-def _all_agree(found: Comparison) -> None:
+def _all_agree(found: Comparison, path: Path) -> None:
     row = found.rows[0]
     assert row.p_holm is not None and (row.verdict == "unclear") == (row.p_holm >= 0.05)
-    told = headline([], found.rows)
-    assert re.search(rf"{_SAID[row.verdict]}[^.]* {row.task}: ", told), told
+    story = tell(RunView.whole(RunFolder.open(path)))
+    (own,) = [gain for gain in story.gains if gain.task == row.task]
+    assert own.verdict == row.verdict
+    others = sum(gain.verdict == row.verdict for gain in story.gains)
+    assert _SAID[row.verdict] in story.headline.lower() or others > 1, story.headline
     written = json.loads(to_json(found))
     assert written["rows"][0]["verdict"] == row.verdict
     line = next(csv.DictReader(io.StringIO(to_csv(found))))

@@ -17,7 +17,7 @@ from sketchmark.folder import RunFolder
 from sketchmark.folder.index import RunView
 from sketchmark.folder.results_format import Mean
 from sketchmark.markup import bracket, percent, points
-from sketchmark.plots import bars
+from sketchmark.plots import charts
 from sketchmark.report import write_report
 from sketchmark.report.gallery import Frames
 from tests.core.hearing import tone
@@ -57,12 +57,15 @@ class Outline(HTMLParser):
 
 def test_the_headline_says_whether_drawing_helped(folder: RunFolder) -> None:
     text = Outline(write_report(folder).read_text("utf-8")).text
-    assert re.search(r"Drawing helped on maze: \+\d+(\.\d)? points \[\d+, \d+\], p (< )?0\.0\d+\.", text)
+    assert "Drawing helped on maze. With a blank image in place of its drawing, the gain is gone" in text
+    assert re.search(r"Gain by drawing: maze \+\d+\.\d points \[\d+\.\d, \d+\.\d\]\.", text)
+    assert re.search(r"With its own drawing the model scores \d+\.\d%, \d+\.\d points less with a blank image", text)
 
 
 def test_the_scores_name_their_scoring_and_truncated_and_unparsed_replies(tmp_path: Path) -> None:
     text = Outline(write_report(Maker(tmp_path / "run").fill(4).finish("blind")).read_text("utf-8")).text
-    assert "Headline score of each task in each mode, by strict" in text and "Cut" in text and "Unparsed" in text
+    assert "Headline score of each task and condition in percent, by strict" in text
+    assert "Truncated" in text and "Unparsed" in text
     assert re.search(r"maze.direct: blind .* all from 2 replies read differently \(2 unparsed by blind\)", text)
 
 
@@ -87,15 +90,16 @@ def test_every_section_of_the_report_is_there(folder: RunFolder) -> None:
     for title in (
         "Scores",
         "Does drawing help?",
-        "How hard can it get?",
-        "Does it use what it drew?",
+        "Score by difficulty",
+        "Does the model use its drawings?",
         "Right drawing, right answer?",
         "Failures",
         "Episodes",
-        "Configuration",
+        "Settings",
     ):
         assert title in outline.text
-    assert "depends on the drawing" in outline.text
+    captions = re.findall(r"<caption>(.*?)</caption>", write_report(folder).read_text("utf-8"))
+    assert len(captions) == len(set(captions)) >= 5, "every table once"
     assert "timeout" in outline.text and "took longer than 60 s" in outline.text
 
 
@@ -123,7 +127,7 @@ def test_a_film_strip_counts_the_inputs_it_leaves_out(tmp_path: Path) -> None:
     many = replace(sample(0), pictures={**sample(0).pictures, "views": views})
     maker.add("maze.direct", play(many, "direct", True), 0)
     page = write_report(maker.finish()).read_text("utf-8")
-    assert page.count("input picture views") == 4 and "and 2 more, not shown here" in page
+    assert page.count("input image views") == 4 and "and 2 more, not shown here" in page
 
 
 def test_the_gallery_says_if_drawing_changed_nothing(tmp_path: Path) -> None:
@@ -138,9 +142,9 @@ def test_a_film_strip_shows_each_drawing_next_to_the_ground_truth(folder: RunFol
     alts = [image.get("alt") for image in Outline(write_report(folder).read_text("utf-8")).all("img")]
     first = alts.index("drawing 1 by the model")
     assert alts[first - 1 : first + 2] == [
-        "input picture initial",
+        "input image initial",
         "drawing 1 by the model",
-        "true picture for drawing 1",
+        "ground truth of drawing 1",
     ]
 
 
@@ -206,7 +210,7 @@ SCORES = ((0.667, (0.5, 0.8)), (66.7, (50.0, 80.0)))
 def test_a_score_that_is_not_a_proportion_is_shown_unchanged() -> None:
     """An accuracy in percent; the interval shows it for a small value."""
     assert (percent(0.667, (0.5, 0.8)), percent(66.7, (50, 80)), percent(0.9, (0, 5))) == ("66.7", "66.7", "0.9")
-    assert (points(75, (18, 92)), points(-0.5, (-0.9, 0.1))) == ("+75", "\u221250")
-    assert (bracket((0.4, 35.2)), bracket((-0.05, 0.5))) == ("[0, 35]", "[\u22125, 50]")
-    drawn = [bars("Scores", ["sums"], {"direct": [Mean(*score, n=9)]}) for score in SCORES]
+    assert (points(75, (18, 92)), points(-0.5, (-0.9, 0.1))) == ("+75.0", "\u221250.0")
+    assert (bracket((0.4, 35.2)), bracket((-0.05, 0.5))) == ("[0.4, 35.2]", "[\u22125.0, 50.0]")
+    drawn = [charts.forest({"sums": [charts.Row("direct", Mean(*score, n=9))]}, 400).svg() for score in SCORES]
     assert drawn[0] == drawn[1]

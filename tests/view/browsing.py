@@ -60,7 +60,7 @@ class Watch:
             "request",
             lambda request: (
                 None
-                if request.url.startswith((home, "data:"))
+                if request.url.startswith((home, "data:", f"blob:{home}"))
                 else self.troubles.append(f"asked for {request.url[:120]}")
             ),
         )

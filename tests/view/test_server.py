@@ -211,16 +211,78 @@ def test_the_page_of_two_cells_corrects_as_compare_does(tmp_path: Path) -> None:
 
 def test_a_wrong_drawing_is_described_cell_by_cell(client: TestClient) -> None:
     for item in ask(client, "samples", run="alpha", mode="visual_cot", canvas="own", outcome="wrong")["items"]:
-        record = ask(client, "episode", run="alpha", cell=item["cell"], sample=item["sample"])["record"]
-        drawn = [turn["reply"]["picture"] for turn in record["turns"] if turn["act"] == "draw"]
-        if drawn and drawn[-1] != record["sample"]["frames"][-1]:
+        frames = ask(client, "episode", run="alpha", cell=item["cell"], sample=item["sample"])["frames"]
+        if frames and frames[-1]["drawn"] != frames[-1]["true"]:
             break
-    asked = {"run": "alpha", "cell": item["cell"], "sample": item["sample"], "drawn": drawn[-1]}
-    found = ask(client, "difference", **asked, true=record["sample"]["frames"][-1])
-    assert found["kind"] == "cells" and len(found["cells"]) == 2
-    assert {cell[2] for cell in found["cells"]} <= {"agent", "goal", "floor", "agent in the goal"}
-    overlay = client.get("/overlay", params={**asked, "true": record["sample"]["frames"][-1]})
+    found = frames[-1]
+    assert frames[0]["right"] and all("words" not in frame for frame in frames if frame["right"])
+    assert found["right"] is None and found["differs"] and found["kind"] == "cells" and len(found["boxes"]) == 2
+    assert all(0 <= end <= 1 for box in found["boxes"] for end in box)
+    assert re.match(r"2 of 25 cells differ \(row \d, column \d: (agent|goal|floor)", found["words"])
+    asked = {"run": "alpha", "cell": item["cell"], "sample": item["sample"]}
+    overlay = client.get("/overlay", params={**asked, "drawn": found["drawn"], "true": found["true"]})
     assert overlay.headers["content-type"] == "image/png"
+
+
+def test_a_change_of_condition_keeps_the_place_in_the_list(client: TestClient) -> None:
+    """`m` opens a cell that the filter does not list: next and previous still work, in that cell."""
+    chosen = {"run": "alpha", "mode": "visual_cot", "canvas": "own", "change": "helped"}
+    helped = [item["sample"] for item in ask(client, "samples", **chosen)["items"]]
+    shown = ask(client, "episode", cell="maze.direct", sample=helped[1], **chosen)
+    assert shown["position"] == 2
+    assert shown["before"] == ["maze.direct", helped[0]] and shown["after"] == ["maze.direct", helped[2]]
+
+
+def test_the_gallery_has_strips_both_answers_and_counts_in_the_order_helped_hurt_same(client: TestClient) -> None:
+    found = ask(client, "samples", run="alpha", mode="visual_cot", canvas="own", sort="change")
+    order = {"helped": 0, "hurt": 1, "same": 2, None: 3}
+    changes = [order[item["change"]] for item in found["items"]]
+    assert changes == sorted(changes) and len(set(changes)) > 1
+    gain = ask(client, "run", run="alpha")["gains"][0]
+    assert {kind: found["counts"][kind] for kind in ("helped", "hurt")} == {k: gain[k] for k in ("helped", "hurt")}
+    assert found["counts"]["right"] + found["counts"]["wrong"] == gain["same"]
+    first = found["items"][0]
+    assert first["strip"] and first["direct"]["cell"] == "maze.direct" and first["direct"]["outcome"] == "wrong"
+    narrowed = ask(client, "samples", run="alpha", mode="visual_cot", canvas="own", change="hurt")
+    assert narrowed["counts"] == found["counts"] and narrowed["all"] == found["all"]
+
+
+def test_compare_opens_on_direct_against_drawn_with_changed_samples_first(client: TestClient) -> None:
+    found = ask(client, "compare", a="alpha", b="alpha")
+    assert (found["a"]["cell"], found["b"]["cell"]) == ("maze.direct", "maze.visual_cot")
+    order = ["hurt", "helped", "same", None]
+    places = [order.index(pair["change"]) for pair in found["pairs"]]
+    assert places == sorted(places) and places[0] < 2
+    assert found["counts"]["helped"] == found["difference"]["helped"] and found["family"] == 1
+    changed = ask(client, "compare", a="alpha", b="alpha", change="changed")
+    assert changed["total"] == found["difference"]["helped"] + found["difference"]["hurt"]
+    assert ask(client, "compare", a="alpha", b="beta")["b"]["cell"] == "maze.visual_cot"
+
+
+def test_several_runs_are_compared_at_once(client: TestClient) -> None:
+    found = ask(client, "several", r1="alpha", r2="beta", r3="alpha")
+    assert [run["run"] for run in found["runs"]] == ["alpha", "beta"] and found["cell"] == "maze.visual_cot"
+    assert found["shared"] == 60 and 0 < found["disagreed"] < 60
+    assert len(set(found["matrix"][0]["outcomes"])) == 2 and "maze" in found["forest"]["wide"]
+    assert client.get("/api/several").status_code == 404
+
+
+def test_a_run_opens_with_its_sentence_and_a_chart(client: TestClient) -> None:
+    found = ask(client, "run", run="alpha")
+    assert found["story"]["headline"].startswith("Drawing helped on maze. With a blank image in place of its drawing")
+    assert "+" in found["story"]["lede"] and "own drawing" in found["story"]["controls"]
+    for chart in (*found["scores_chart"].values(), found["saved_chart"]):
+        assert 'role="img"' in chart and "maze: Answers directly" in chart
+    assert "var(--own)" in found["scores_chart"]["wide"] and "#2457c5" in found["saved_chart"]
+    assert [strip["change"] for strip in found["strips"]] == ["helped", "hurt"]
+
+
+def test_ties_are_ordered_by_model_then_run(tmp_path: Path) -> None:
+    for name, model in (("b", "player/x"), ("a", "player/x"), ("c", "player/a")):
+        Maker(tmp_path / name, model=model).fill(2).finish()
+    with browse(tmp_path) as client:
+        assert [row["run"] for row in ask(client, "runs")["runs"]] == ["c", "a", "b"]
+    assert [row.run for row in leaderboard(tmp_path).rows] == ["c", "a", "b"]
 
 
 @pytest.mark.parametrize("name", ["../run.json", "../../etc/passwd", "ab/../../run.json", ""])

@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from importlib.resources import files
 from pathlib import Path
 
-from sketchmark import plots
 from sketchmark.comparison import Comparison
-from sketchmark.comparison.findings import CanvasTable, TableRow
+from sketchmark.comparison.findings import TableRow
 from sketchmark.files import write_atomic
 from sketchmark.files.jsonl import plain
 from sketchmark.folder import RunFolder, refuse_partial_scores
-from sketchmark.folder.format import RunRecord, condition
+from sketchmark.folder.format import RunRecord
 from sketchmark.folder.index import RunView
 from sketchmark.folder.lock import part_in_words
-from sketchmark.folder.results_format import Baseline, BenchmarkTotal, CellResult, Mean
+from sketchmark.folder.results_format import Baseline, BenchmarkTotal, CellResult
 from sketchmark.markup import Child, Html, as_table, bracket, join, p_value, percent, points, tag, words
-from sketchmark.report.gallery import gallery
-from sketchmark.report.sections import alignment, audited, compared, published
+from sketchmark.plots import Drawing, charts
+from sketchmark.report.gallery import Frames, gallery, opening_strips
+from sketchmark.report.sections import alignment, compared, findings, published
+from sketchmark.report.story import Story, tell
 from sketchmark.results import summary
 from sketchmark.results.aggregate import results_before, warned
 from sketchmark.results.scorings import told
@@ -40,44 +42,6 @@ def write_report(run: RunView | RunFolder) -> Path:
     return run.folder.report_file
 
 
-_MOST = 6
-_PHRASES = {"better": "Drawing helped on", "worse": "Drawing hurt on", "unclear": "No clear difference on"}
-
-
-def headline(cells: Sequence[CellResult], gains: Sequence[TableRow]) -> str:
-    """Say for each task whether drawing helped, by the corrected test; the one sentence to remember."""
-    drawn = [gain for gain in gains if gain.after.mode == "visual_cot" and gain.before.mode == "direct"]
-    if drawn:
-        shown, hidden = drawn[:_MOST], len(drawn) - _MOST
-        told = [_told(phrase, [gain for gain in shown if gain.verdict == kind]) for kind, phrase in _PHRASES.items()]
-        more = f" And {hidden} more tasks." if hidden > 0 else ""
-        return " ".join(sentence for sentence in told if sentence) + more
-    scored = [(cell, cell.metrics.get(cell.headline)) for cell in cells]
-    told = [
-        f"{percent(metric.mean, metric.ci95)} % {bracket(metric.ci95)} on {cell.task} ({cell.mode})"
-        for cell, metric in scored
-        if metric
-    ]
-    return f"Scored {'; '.join(told[:_MOST])}." if told else "Nothing has been scored yet."
-
-
-def _told(phrase: str, gains: Sequence[TableRow]) -> str:
-    tasks = [
-        f"{gain.task}: {change_of(gain)}{'' if number else ' points'} {interval_of(gain)}".rstrip()
-        + f", p {p_value(gain.p_holm)}"
-        for number, gain in enumerate(gains)
-    ]
-    return f"{phrase} {'; '.join(tasks)}." if tasks else ""
-
-
-def change_of(gain: TableRow) -> str:
-    return points(gain.difference.mean, (gain.difference.low, gain.difference.high))
-
-
-def interval_of(gain: TableRow) -> str:
-    return bracket((gain.difference.low, gain.difference.high))
-
-
 def overall(totals: Sequence[BenchmarkTotal]) -> Html | None:
     if not totals:
         return None
@@ -92,7 +56,7 @@ def _whole(total: BenchmarkTotal) -> Html:
             change = f"{points(gain.gain, gain.ci95)} {bracket(gain.ci95)}" if gain else ""
             rows.append([name, f"{percent(mean.mean, mean.ci95)} {bracket(mean.ci95)}", mean.n, change])
     caption = f"{_title(total)}: means weighted by the benchmark's constants"
-    return as_table(caption, ("Category", "Score [95 %]", "n", "Gain over direct"), rows)
+    return as_table(caption, ("Category", "Score [95%]", "n", "Gain over direct"), rows)
 
 
 def _missing(total: BenchmarkTotal) -> Html:
@@ -109,17 +73,20 @@ def _title(total: BenchmarkTotal) -> str:
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
 """A second barrier: a browser would run no script and send no request."""
 _MEANING = {
-    "unparsed": "the answer could not be read",
-    "truncated": "the reply was cut off at its length limit",
+    "unparsed": "the answer could not be parsed",
+    "truncated": "the reply ended at its length limit",
     "refused": "the model declined",
     "empty": "the reply was empty",
-    "no_picture": "a drawing was asked for and none came",
-    "cannot_hear": "there was something to listen to, and the model takes no sounds",
+    "no_picture": "the model returned no image",
+    "cannot_hear": "the sample has sounds, and the model takes none",
     "timeout": "the episode took too long",
-    "judge_failed": "the judge gave no verdict; the next start asks again",
-    "scorer_failed": "the scorer broke on the answer: no score is shown until it is mended",
+    "judge_failed": "the judge gave no verdict; rerun the command to retry",
+    "scorer_failed": "the scorer failed on the answer: no score is shown until it is fixed",
     "left_out": "a part of the context could not be passed to the model",
 }
+
+
+WIDE, NARROW = 940, 340
 
 
 def page(run: RunView) -> str:
@@ -129,19 +96,19 @@ def page(run: RunView) -> str:
     listed = any(cell.published for cell in stored.values()) or any(total.published for total in totals)
     found = compared(run) if several or listed else Comparison((), (), ())
     scorings = {name for cell in stored.values() for name in cell.scorings}
+    story, frames = tell(run, cells), Frames(run.folder)
     sections: dict[str, Html | None] = {
-        "Scores": _scores(cells, found.rows, told(run.folder) if scorings else (), stored),
-        "Overall": overall(totals),
         "Does drawing help?": _gains(found.rows, found.notes),
-        "How hard can it get?": _curves(summary.curves(run)),
-        "Does it use what it drew?": _canvases(found.canvases),
-        "Where is it won or lost?": audited(run) if several else None,
+        "Scores": _scores(cells, told(run.folder) if scorings else (), stored),
+        "Overall": overall(totals),
+        "Score by difficulty": _curves(summary.curves(run)),
+        "Where does the gain come from?": listed_lines(findings(run)) if several else None,
         "Right drawing, right answer?": _drawn(run, found),
         "Does the answer follow the drawing?": alignment(stored) if RA_AL in scorings else None,
-        "What others published": published(found.published) if found.published else None,
+        "Published scores": published(found.published) if found.published else None,
         "Failures": _failures(cells),
-        "Episodes": gallery(run),
-        "Configuration": _configuration(run.about),
+        "Episodes": gallery(run, frames),
+        "Settings": _configuration(run.about),
     }
     present = {title: body for title, body in sections.items() if body}
     model = run.model or "a model"
@@ -156,6 +123,7 @@ def page(run: RunView) -> str:
         tag("style", Html(style)),
     )
     part = part_in_words(run.about, {name: len(cell.episodes) for name, cell in run.cells.items()})
+    args = " ".join(f"{key}={value}" for key, value in run.about.model.args.items() if isinstance(value, SHOWN))
     facts = (
         f"{sum(len(cell.episodes) for cell in run.cells.values()):,} episodes",
         f"started {run.about.started}",
@@ -163,25 +131,74 @@ def page(run: RunView) -> str:
     )
     body = tag(
         "body",
-        tag("a", "Skip to the scores", href="#scores", class_="skip"),
+        tag("a", "Skip to the tables", href="#details", class_="skip"),
         tag(
             "header",
             tag("p", "Does drawing help it think?", class_="kicker"),
-            tag("h1", tag("bdi", model)),
-            tag("p", headline(cells, found.rows), class_="headline"),
+            tag("h1", story.headline),
+            tag("p", story.lede, class_="lede") if story.lede else None,
             *[tag("p", tag("strong", part))] * bool(part),
-            tag("p", " · ".join(facts), class_="quiet"),
-            tag("nav", *(tag("a", title, href=f"#{_anchor(title)}") for title in present), aria_label="Sections"),
+            tag(
+                "p",
+                tag("strong", tag("bdi", model)),
+                " ",
+                tag("code", args),
+                " · ".join(("", *facts)),
+                class_="quiet",
+            ),
         ),
-        tag("main", *(_section(title, body) for title, body in present.items())),
+        tag(
+            "main",
+            strips if (strips := opening_strips(run, frames)) else None,
+            _controls(cells, story),
+            tag(
+                "nav",
+                *(tag("a", title, href=f"#{_anchor(title)}") for title in present),
+                aria_label="Sections",
+                id="details",
+            ),
+            *(_section(title, body) for title, body in present.items()),
+        ),
         tag(
             "footer",
-            "Intervals are 95 %. Scores are in percent, gains in percentage points. "
-            "What is called a difference has a p below 0.05, corrected for all that are compared (Holm).",
+            "Scores are in percent, gains in percentage points, intervals are 95%. Differences are significant at "
+            "p < 0.05 after Holm’s correction over all differences of this run’s comparison.",
             class_="quiet",
         ),
     )
     return "<!doctype html>\n" + tag("html", head, body, lang="en") + "\n"
+
+
+SHOWN = (str, int, float, bool)
+
+
+def _controls(cells: Sequence[CellResult], story: Story) -> Html | None:
+    """Show every condition in one chart, with one sentence about the canvases."""
+    panels = charts.Panel.all_of(cells, story.gains)
+    if not panels:
+        return None
+    title = "Does the model use its drawings?" if story.controls else "Score by condition"
+    chart = figure("", lambda width: charts.scores(panels, width))
+    return tag(
+        "section",
+        tag("h2", title, id="controls-title"),
+        tag("p", story.controls, class_="lede") if story.controls else None,
+        chart,
+        class_="slide",
+        aria_labelledby="controls-title",
+    )
+
+
+def figure(title: str, draw: Callable[[float], Drawing]) -> Html:
+    """Show a chart at two widths; the style sheet chooses by the page's width."""
+    drawn = [
+        tag("div", draw(width).svg(page=True), class_=name) for name, width in (("wide", WIDE), ("narrow", NARROW))
+    ]
+    return tag("figure", tag("figcaption", title) if title else None, *drawn, class_="chart")
+
+
+def listed_lines(lines: Sequence[str]) -> Html | None:
+    return tag("ul", *(tag("li", line) for line in lines)) if lines else None
 
 
 def _anchor(title: str) -> str:
@@ -194,19 +211,15 @@ def _section(title: str, body: Html) -> Html:
 
 
 def _label(cell: CellResult | summary.CurveLine) -> str:
-    drawn = f" {condition(cell.draw_with)}" if isinstance(cell, CellResult) and cell.draw_with else ""
-    return f"{cell.mode}{drawn}" if cell.canvas == "own" else f"{cell.mode}{drawn}, {cell.canvas} canvas"
+    return charts.label_of(cell.mode, cell.canvas, cell.draw_with if isinstance(cell, CellResult) else "")
 
 
-def _scores(
-    cells: Sequence[CellResult], gains: Sequence[TableRow], readings: Sequence[str], stored: Mapping[str, CellResult]
-) -> Html:
+def _scores(cells: Sequence[CellResult], readings: Sequence[str], stored: Mapping[str, CellResult]) -> Html:
     guessed = {_place(cell): cell.baselines for cell in stored.values() if cell.baselines}
-    gain_of = {(gain.task, gain.after.mode, "own"): gain for gain in gains if gain.before.mode == "direct"}
     rows: list[list[Child]] = []
     for cell in cells:
         metric = cell.metrics.get(cell.headline)
-        gain = gain_of.get((cell.task, cell.mode, cell.canvas))
+        guess = [_guess(guessed.get(_place(cell), {}).get(cell.headline))] if guessed else []
         rows.append(
             [
                 cell.task,
@@ -214,40 +227,37 @@ def _scores(
                 tag("span", f"{percent(metric.mean, metric.ci95)} {bracket(metric.ci95)}", class_="score")
                 if metric
                 else _none(cell),
-                *(
-                    [_guess(guessed.get((cell.task, cell.mode, cell.canvas), {}).get(cell.headline))]
-                    if guessed
-                    else []
-                ),
+                *guess,
                 metric.n if metric else cell.n,
                 _share(cell.cut),
                 _share(cell.unparsed),
-                _gain_mark(gain) if gain else "",
                 ", ".join(f"{count} {kind}" for kind, count in cell.failures.items()) or "none",
             ]
         )
-    guess = ["Guessing: constant, random, best constant"] if guessed else []
-    columns = ("Task", "Mode", "Score [95 %]", *guess, "n", "Cut", "Unparsed", "Gain over direct", "Trouble")
+    guess_column = ["Guessing: constant, random, best constant"] if guessed else []
+    columns = ("Task", "Condition", "Score [95%]", *guess_column, "n", "Truncated", "Unparsed", "Failures")
     scorings = ", ".join(dict.fromkeys(cell.scoring for cell in cells if cell.scoring)) or "no scoring yet"
     every: list[list[Child]] = [
-        [cell.task, _label(cell), name, f"{percent(value.mean, value.ci95)} {bracket(value.ci95)}", value.n]
-        for cell in cells
-        for name, value in cell.metrics.items()
+        [name, score, f"{percent(value.mean, value.ci95)} {bracket(value.ci95)}", value.n]
+        for name, cell in stored.items()
+        for score, value in cell.metrics.items()
     ]
     said = [*warned(stored), *readings]
     return join(
-        as_table(f"Headline score of each task in each mode, by {scorings}", columns, rows),
+        as_table(f"Headline score of each task and condition in percent, by {scorings}", columns, rows),
         tag("ul", *(tag("li", line) for line in said)) if said else None,
         tag(
             "details",
             tag("summary", f"Every score ({len(every)})"),
-            as_table("Every score", ("Task", "Mode", "Score", "Mean [95 %]", "n"), every),
-        ),
+            as_table("Every score by the name of its cell", ("Cell", "Score", "Mean [95%]", "n"), every),
+        )
+        if every
+        else None,
     )
 
 
 def _share(share: float | None) -> str:
-    return "–" if share is None else f"{percent(share)} %"
+    return "–" if share is None else f"{percent(share)}%"
 
 
 def _place(cell: CellResult) -> tuple[str, str, str]:
@@ -263,56 +273,47 @@ def _none(cell: CellResult) -> str:
 
 
 def _gain_mark(gain: TableRow) -> Html:
-    return tag("span", f"{change_of(gain)} {interval_of(gain)}", class_=f"gain {gain.verdict}")
+    ci = gain.difference.low, gain.difference.high
+    glyph = {"better": "▲ ", "worse": "▼ "}.get(gain.verdict, "")
+    said = f"{glyph}{points(gain.difference.mean, ci)} {bracket(ci)}"
+    return tag("span", said.rstrip(), class_=f"gain {gain.verdict}")
 
 
 def _gains(gains: Sequence[TableRow], notes: Sequence[str]) -> Html | None:
     if not gains:
         return None
     rows: list[list[Child]] = [
-        [g.task, g.label, _gain_mark(g), p_value(g.p_holm), g.difference.helped, g.difference.hurt, g.difference.same]
+        [
+            g.task,
+            g.label,
+            percent(g.before.score.mean),
+            percent(g.after.score.mean),
+            _gain_mark(g),
+            p_value(g.p_holm),
+            g.difference.helped,
+            g.difference.hurt,
+            g.difference.same,
+            g.difference.n,
+        ]
         for g in gains
     ]
-    columns = ("Task", "Modes", "Gain [95 %]", "p (Holm)", "Helped", "Hurt", "Same")
-    tasks = list(dict.fromkeys(gain.task for gain in gains))
-    series: dict[str, list[plots.Point]] = {}
-    for label in dict.fromkeys(gain.label for gain in gains):
-        of = {gain.task: Mean.of(gain.difference) for gain in gains if gain.label == label}
-        series[label] = [of.get(task) for task in tasks]
-    chart = plots.bars("Gain in points, with 95 % intervals", tasks, series, signed=True)
-    told = tag("ul", *(tag("li", note) for note in notes)) if notes else None
-    return join(chart, as_table("One mode against another, on the same samples", columns, rows), told)
+    columns = ("Task", "Compared", "Before", "After", "Gain [95%]", "p (Holm)", "Helped", "Hurt", "Same", "n")
+    counted = "this difference" if len(gains) == 1 else f"these {len(gains)} differences"
+    caption = f"Differences on the same samples, in points; p corrected by Holm over {counted}"
+    return join(as_table(caption, columns, rows), listed_lines(notes))
 
 
 def _curves(curves: Sequence[summary.Curve]) -> Html | None:
     figures = []
     for curve in curves:
-        labels = list(dict.fromkeys(str(point.value) for line in curve.lines for point in line.points))
-        if curve.numeric:
-            labels.sort(key=float)
-        series = {
-            _label(line): [{str(point.value): point for point in line.points}.get(label) for label in labels]
-            for line in curve.lines
-        }
         title = f"{curve.task}: score by {curve.key}"
-        draw = plots.lines(title, labels, series, curve.key) if curve.numeric else None
-        figures.append(draw or plots.bars(title, labels, series))
-    return join(*figures) if figures else None
-
-
-def _canvases(tables: Sequence[CanvasTable]) -> Html | None:
-    """Show the score by canvas, with a sentence for each task."""
-    if not tables:
-        return None
-    series: dict[str, list[plots.Point]] = {}
-    for canvas in dict.fromkeys(score.canvas for table in tables for score in table.scores):
-        series[canvas] = [
-            next((Mean.of(score.score) for score in table.scores if score.canvas == canvas), None) for table in tables
-        ]
-    return join(
-        plots.bars("Score by what the model saw of its own drawing", [table.task for table in tables], series),
-        tag("ul", *(tag("li", f"{table.task}: {table.sentence}") for table in tables)),
-    )
+        draw = (
+            partial(charts.curve, curve)
+            if curve.numeric
+            else partial(charts.forest, charts.groups_of(curve), signed=False)
+        )
+        figures.append(figure(title, draw))
+    return tag("div", *figures, class_="charts") if figures else None
 
 
 def _drawn(run: RunView, found: Comparison) -> Html | None:
@@ -320,37 +321,41 @@ def _drawn(run: RunView, found: Comparison) -> Html | None:
     tables = [table for table in tables if table.canvas == "own"]
     if not tables:
         return None
-    labels = [table.task for table in tables]
-    series = {"drawing right": [table.right for table in tables], "drawing wrong": [table.wrong for table in tables]}
-    sentences = {f"{row.task}: {row.drawing.sentence}": None for row in found.rows if row.drawing}
-    counts = as_table(
-        "Episodes by drawing and answer",
-        ("Task", "Both right", "Drawing right, answer not", "Answer right, drawing not", "Neither"),
+    sentences = list(dict.fromkeys(f"{row.task}: {row.drawing.sentence}" for row in found.rows if row.drawing))
+    rows: list[list[Child]] = [
         [
-            [
-                table.task,
-                table.right.right,
-                table.right.n - table.right.right,
-                table.wrong.right,
-                table.wrong.n - table.wrong.right,
-            ]
-            for table in tables
-        ],
+            table.task,
+            charts.told(table.right),
+            charts.told(table.wrong),
+            table.right.right,
+            table.right.n - table.right.right,
+            table.wrong.right,
+            table.wrong.n - table.wrong.right,
+        ]
+        for table in tables
+    ]
+    columns = (
+        "Task",
+        "Score, all drawings right",
+        "Score, a drawing wrong",
+        "Both right",
+        "Only the drawings",
+        "Only the answer",
+        "Neither",
     )
-    chart = plots.bars("Score when the drawing was right, and when it was wrong", labels, series)
-    return join(chart, tag("ul", *(tag("li", sentence) for sentence in sentences)), counts)
+    return join(as_table("Answers by whether the drawings are right", columns, rows), listed_lines(sentences))
 
 
 def _failures(cells: Sequence[CellResult]) -> Html:
     counted = [{**cell.failures, "left_out": cell.left_out} for cell in cells]
     kinds = sorted({kind for counts in counted for kind, count in counts.items() if count})
     if not kinds:
-        return tag("p", "None: every reply came, every answer could be read.", class_="empty")
+        return tag("p", "None: all replies arrived and were parsed.", class_="empty")
     names = [f"{cell.task} {_label(cell)}" for cell in cells]
     rows: list[list[Child]] = [
         [kind, *(counts.get(kind, 0) for counts in counted), _MEANING.get(kind, "")] for kind in kinds
     ]
-    return as_table("Episodes with each kind of trouble", ("Kind", *names, "What it means"), rows)
+    return as_table("Episodes with each kind of failure", ("Kind", *names, "Meaning"), rows)
 
 
 def _configuration(about: RunRecord) -> Html:
@@ -365,4 +370,4 @@ def _configuration(about: RunRecord) -> Html:
         tag("details", tag("summary", name), words(json.dumps(plain(cell), indent=2, ensure_ascii=False), 20_000))
         for name, cell in about.cells.items()
     ]
-    return join(as_table("What was run", ("Setting", "Value"), facts), *cells)
+    return join(as_table("Settings of the run", ("Setting", "Value"), facts), *cells)

@@ -12,6 +12,7 @@ from sketchmark.files.media_store import small
 from sketchmark.folder import RunFolder
 from sketchmark.folder.format import EpisodeLine, SampleLine
 from sketchmark.folder.index import CellView, RunView, change, outcome
+from sketchmark.folder.records import drawn_names, input_names
 from sketchmark.markup import Html, join, tag, words
 from sketchmark.models.cache import ReplyRecord
 
@@ -27,7 +28,7 @@ BUDGET = 3 * 2**20
 HEADINGS = {
     "helped": "Wrong without drawing, right with it",
     "hurt": "Right without drawing, wrong with it",
-    "failed": "Ended in a failure, or with an answer that could not be read",
+    "failed": "Ended in a failure, or with an unparsed answer",
     "right": "Right",
     "wrong": "Wrong",
 }
@@ -46,7 +47,7 @@ class Frames:
             try:
                 data = small(self._folder.pictures.load(name), SIDE)
             except SketchmarkError:
-                return tag("div", "picture missing", class_="missing")
+                return tag("div", "image missing", class_="missing")
             if len(data) > self._left:
                 return tag("div", "left out to keep this file small", class_="missing")
             self._left -= len(data)
@@ -92,12 +93,85 @@ def _in_turn(sources: list[Iterator[tuple[CellView, str]]]) -> Iterator[tuple[Ce
                 sources.remove(source)
 
 
-def gallery(run: RunView) -> Html:
-    frames = Frames(run.folder)
+def opening_strips(run: RunView, frames: Frames) -> Html | None:
+    """Show one episode that drawing helped and one that it hurt, small, with the first wrong drawing outlined."""
+    picked = pick(run)
+    strips = [_small_strip(run, *picked[kind][0], kind, frames) for kind in ("helped", "hurt") if picked.get(kind)]
+    return tag("section", *strips, class_="slide", aria_label="Two episodes") if strips else None
+
+
+def _small_strip(run: RunView, cell: CellView, sample: str, kind: str, frames: Frames) -> Html:
+    record, score = cell.episode(sample), cell.score(sample)
+    judged = score.notes.get("frames_right") if score else None
+    judged = judged if isinstance(judged, list) else []
+    true, drawn = record.sample.frames or [], drawn_names(record)
+    right = [
+        bool(judged[at]) if at < len(judged) else name == true[at] if at < len(true) else None
+        for at, name in enumerate(drawn)
+    ]
+    wrong = right.index(False) if False in right else None
+    base = run.baseline(cell)
+    stills = [
+        _small(frames.show(name, "input image"), f"direct {_SIGNS[kind]}" if base else "input", "in")
+        for name in list(input_names(record.sample))[:1]
+    ]
+    for at, name in enumerate(drawn[:STRIP]):
+        bad = right[at] is False
+        caption = f"✕ {at + 1}" if bad else str(at + 1)
+        stills.append(
+            _small(frames.show(name, f"drawing {at + 1}{', wrong' if bad else ''}"), caption, _kind(at, wrong, bad))
+        )
+    if wrong is not None and wrong < len(true) and wrong < STRIP:
+        stills.append(
+            _small(frames.show(true[wrong], f"ground truth of drawing {wrong + 1}"), "ground truth", "true")
+        )
+    more = f" ({len(drawn) - STRIP} more drawings)" if len(drawn) > STRIP else ""
+    glyph = "▲" if kind == "helped" else "▼"
+    return tag(
+        "article",
+        tag(
+            "p",
+            tag("span", f"{glyph} {kind}", class_=f"mark {'right' if kind == 'helped' else 'wrong'}"),
+            " ",
+            tag("strong", tag("bdi", sample)),
+            f" {_happened(kind, len(drawn), wrong)}{more}",
+        ),
+        tag("ol", *stills, class_="mini"),
+        class_="told",
+    )
+
+
+STRIP = 14
+_SIGNS = {"helped": "✕", "hurt": "✓"}
+
+
+def _kind(at: int, wrong: int | None, bad: bool) -> str:
+    return "first" if at == wrong else "bad" if bad else ""
+
+
+def _small(image: Html, caption: str, kind: str) -> Html:
+    return tag("li", image, tag("span", caption, class_="label"), class_=kind or None)
+
+
+def _happened(kind: str, drawn: int, wrong: int | None) -> str:
+    """Describe an episode in one sentence, without naming a cause."""
+    direct = "is wrong" if kind == "helped" else "is right"
+    answer = "right" if kind == "helped" else "wrong"
+    if wrong is not None:
+        which = f"drawing {wrong + 1} of {drawn} is wrong" if drawn > 1 else "the drawing is wrong"
+        joined = "and so is" if answer == "wrong" else "but"
+        rest = f"{which}, {joined} the answer{'' if answer == 'wrong' else ' is right'}"
+    else:
+        rest = f"after {drawn} drawing{'s' * (drawn != 1)} the answer is {answer}"
+    return f"The direct answer {direct}; {rest}."
+
+
+def gallery(run: RunView, frames: Frames) -> Html:
     sections = []
     for kind, episodes in pick(run).items():
         strips = [film_strip(run, cell, sample, frames) for cell, sample in episodes]
-        sections.append(join(tag("h3", HEADINGS[kind]), *strips))
+        told = f"{HEADINGS[kind]} ({len(strips)})"
+        sections.append(tag("details", tag("summary", told), *strips))
     if sections:
         return join(*sections)
     scored = any(cell.scored() for cell in run.cells.values())
@@ -128,7 +202,7 @@ def film_strip(run: RunView, cell: CellView, sample: str, frames: Frames) -> Htm
         tag(
             "p",
             "Scores: " + (", ".join(scores) or "none"),
-            " · True: ",
+            " · Ground truth: ",
             tag("code", _short(record.sample.target)),
             class_="quiet",
         ),
@@ -140,7 +214,7 @@ def _inputs(sample: SampleLine, frames: Frames) -> Iterator[Html]:
     for name, value in sample.pictures.items():
         several = [value] if isinstance(value, str) else value
         for picture in several[:_INPUTS]:
-            yield _still(f"input: {name}", frames.show(picture, f"input picture {name}"))
+            yield _still(f"input: {name}", frames.show(picture, f"input image {name}"))
         if len(several) > _INPUTS:
             yield _still(f"input: {name}", words(f"and {len(several) - _INPUTS} more, not shown here", 600))
     for name, sounds in (sample.sounds or {}).items():
@@ -171,7 +245,7 @@ def _steps(record: EpisodeLine, frames: Frames) -> Iterator[Html]:
 
 
 def _missing(reply: ReplyRecord) -> str:
-    return f"no picture ({reply.finish}{f': {reply.trouble}' if reply.trouble else ''})"
+    return f"no image ({reply.finish}{f': {reply.trouble}' if reply.trouble else ''})"
 
 
 def _drawing(reply: ReplyRecord, number: int, true: list[str], frames: Frames) -> Html:
@@ -181,8 +255,8 @@ def _drawing(reply: ReplyRecord, number: int, true: list[str], frames: Frames) -
     label = f"drawing {number + 1}"
     if number < len(true):
         same = true[number] == reply.picture
-        pair.append(frames.show(true[number], f"true picture for drawing {number + 1}"))
-        label += " = true" if same else " | true"
+        pair.append(frames.show(true[number], f"ground truth of drawing {number + 1}"))
+        label += " = ground truth" if same else " | ground truth"
     return _still(label, tag("div", *pair, class_="pair"))
 
 

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from sketchmark import plots
 from sketchmark.audit import audit
-from sketchmark.audit.contrasts import Finding, settled_when
+from sketchmark.audit.contrasts import settled_when
 from sketchmark.comparison import Comparison, compare
 from sketchmark.comparison.findings import PublishedTable
 from sketchmark.episode.desk import CANVASES
 from sketchmark.errors import BadInput, RunConflict
 from sketchmark.folder.index import RunView
-from sketchmark.folder.results_format import CellResult, Mean, Metric
+from sketchmark.folder.results_format import CellResult, Metric
 from sketchmark.markup import Child, Html, as_table, bracket, join, percent, points, tag
 from sketchmark.results import MEANING
 from sketchmark.tasks import RA_AL
@@ -26,32 +25,15 @@ def compared(run: RunView) -> Comparison:
         return Comparison((), (), ())
 
 
-def audited(run: RunView) -> Html | None:
-    """Show the audit; None if the run has no canvas to compare the drawings with."""
+def findings(run: RunView) -> list[str]:
+    """Return the sentences of the audit, one per finding; none if the run has no canvas to compare drawings with."""
     try:
         found = audit(run)
     except (BadInput, RunConflict):
-        return None
+        return []
     tasks = [task for task in found.tasks if sum(one.place in CANVASES for one in task.scores) > 1]
-    if not tasks:
-        return None
-    labels = list(dict.fromkeys(one.label for task in tasks for one in task.findings))
-    series = {
-        task.task: [next((_point(one) for one in task.findings if one.label == label), None) for label in labels]
-        for task in tasks
-    }
-    sentences = [tag("li", f"{task.task}: {one.sentence}") for task in tasks for one in task.findings]
-    return join(
-        plots.bars(
-            "Differences and shares in points, with 95 % intervals", labels, series, signed=True, slanted=True
-        ),
-        tag("ul", *sentences),
-        tag("p", settled_when(found), class_="quiet"),
-    )
-
-
-def _point(found: Finding) -> Mean:
-    return Mean(mean=found.mean, ci95=(found.low, found.high), n=found.n)
+    told = [f"{task.task}: {one.sentence}" for task in tasks for one in task.findings]
+    return [*told, settled_when(found)] if told else []
 
 
 def alignment(cells: Mapping[str, CellResult]) -> Html | None:
@@ -66,7 +48,7 @@ def alignment(cells: Mapping[str, CellResult]) -> Html | None:
     told = [f"{name}: the judge gave no verdict on {count} episodes" for name, count in failed.items() if count]
     if not rows and not told:
         return None
-    found = as_table("Judged, and read from the pictures", ("Task.mode", "What", "Mean [95 %]", "n"), rows)
+    found = as_table("By a judge, and by image readers", ("Task.mode", "Measure", "Mean [95%]", "n"), rows)
     return join(found, tag("ul", *(tag("li", line) for line in told)) if told else None)
 
 
@@ -80,7 +62,7 @@ def _on_its_scale(score: str, found: Metric) -> str:
 
 def published(tables: Sequence[PublishedTable]) -> Html:
     """Show published scores next to the run's own; they enter no number of the report."""
-    parts = [tag("p", "Figures of others, copied from their pages. No statistic of this run is made of them.")]
+    parts = [tag("p", "Scores of others, copied from their pages. They enter no statistic of this run.")]
     for found in tables:
         rows: list[list[Child]] = [
             [
@@ -94,7 +76,7 @@ def published(tables: Sequence[PublishedTable]) -> Html:
             ]
             for row in found.rows
         ]
-        columns = ("Published for", "Figure", "Theirs", "n", "Yours [95 %]", "Yours − theirs [95 %]", "Yours is")
+        columns = ("Published for", "Score", "Theirs", "n", "Yours [95%]", "Yours − theirs [95%]", "Yours is")
         notes = [*(f"Published: {source}" for source in found.sources), *found.notes]
         parts.append(as_table(f"{found.task}, {found.mode}: published", columns, rows))
         parts.append(tag("ul", *(tag("li", note) for note in notes)))

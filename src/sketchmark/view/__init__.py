@@ -33,8 +33,8 @@ from sketchmark.view.runs import in_words
 from sketchmark.view.views import Views
 
 POLICY = (
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; media-src 'self'; connect-src 'self'; "
-    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob:; media-src 'self'; "
+    "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
 _HEADERS = {
     "Content-Security-Policy": POLICY,
@@ -107,7 +107,15 @@ REPORT_POLICY = "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src
 def make_app(root: Path, token: str) -> Starlette:
     views = Views(root)
     threading.Thread(target=views.warm, daemon=True).start()
-    pages = (views.runs, views.run, views.samples, views.episode, views.difference, views.compare, views.version)
+    pages = (
+        views.runs,
+        views.run,
+        views.samples,
+        views.episode,
+        views.compare,
+        views.several,
+        views.version,
+    )
     images = (views.picture, views.thumbnail, views.overlay)
     return Starlette(
         routes=[
@@ -116,7 +124,7 @@ def make_app(root: Path, token: str) -> Starlette:
             Route("/sound", _answering(views.sound, _sound)),
             Route("/report", _answering(views.report, _report)),
             Mount("/static", StaticFiles(directory=STATIC)),
-            *(Route(path, _shell) for path in ("/", "/run", "/samples", "/episode", "/compare")),
+            *(Route(path, _shell) for path in ("/", "/run", "/samples", "/episode", "/compare", "/several")),
         ],
         middleware=[Middleware(Guard, token=token)],
         exception_handlers={404: _missing},

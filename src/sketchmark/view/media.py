@@ -10,11 +10,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from sketchmark.errors import SketchmarkError
 from sketchmark.files.media_store import small
 from sketchmark.folder import RunFolder
 from sketchmark.folder.format import EpisodeLine
 from sketchmark.folder.records import sound_names
 from sketchmark.media import Picture
+from sketchmark.stats.intervals import as_percent
 from sketchmark.worlds import installed_worlds
 
 if TYPE_CHECKING:
@@ -41,7 +43,7 @@ class PictureDifference:
 
     def in_words(self) -> str:
         if self.kind == "pixels":
-            return f"{self.share:.1%} of the pixels differ from the true picture"
+            return f"{as_percent(self.share)}% of the pixels differ from the ground-truth image"
         if not self.cells:
             return "every cell is as it should be"
         named = [f"row {r + 1}, column {c + 1}: {drawn}, not {true}" for r, c, drawn, true in self.cells[:4]]
@@ -88,6 +90,63 @@ def overlay(target: Mapping[str, Any], drawn: Picture, true: Picture) -> bytes:
         pen.rectangle(box, outline=_MARK, width=width)
     pale.thumbnail((_SIDE, _SIDE))
     return _png(pale)
+
+
+MOST_READ = 24
+"""Wrong drawings of an episode that are compared with the ground truth cell by cell."""
+
+
+def frames(folder: RunFolder, line: EpisodeLine, notes: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return each drawing of an episode: its image, the ground truth, whether it is right, and the cells that differ.
+
+    The scorer's own verdict counts (`frames_right`). Without one, only an identical image is known to be right.
+    """
+    true, judged = line.sample.frames or [], notes.get("frames_right")
+    judged = judged if isinstance(judged, list) else []
+    made: list[dict[str, Any]] = []
+    said, wrong = "", 0
+    for turn in line.turns:
+        if turn.act != "draw":
+            said = turn.reply.text if turn.reply and turn.reply.text else said
+            continue
+        reply, at = turn.reply, len(made)
+        drawn = reply.picture if reply else None
+        seen = next((part.picture for part in turn.added if part.picture), None)
+        truth = true[at] if at < len(true) else None
+        right = bool(judged[at]) if at < len(judged) else True if drawn and drawn == truth else None
+        frame: dict[str, Any] = {"drawn": drawn, "true": truth, "right": right, "said": said}
+        frame["seen"] = seen if seen != drawn else None
+        if not drawn:
+            frame["missing"] = f"{reply.finish}{f': {reply.trouble}' if reply.trouble else ''}" if reply else "none"
+        elif truth and drawn != truth and right is not True and (wrong := wrong + 1) <= MOST_READ:
+            frame |= _marked(folder, line.sample.target, drawn, truth)
+        made.append(frame)
+        said = ""
+    return made
+
+
+def _marked(folder: RunFolder, target: Mapping[str, Any], drawn: str, true: str) -> dict[str, Any]:
+    """Return the difference as text, and boxes around the cells that differ, in proportions of the image."""
+    try:
+        images = folder.pictures.load(drawn), folder.pictures.load(true)
+        found = difference(target, *images)
+        told: dict[str, Any] = {"words": found.in_words(), "differs": bool(found.cells) or found.share > 0}
+        if found.cells and (shown := installed_worlds().board_of(target)):
+            down, across = shown[0].edges(images[0], *shown[1:])
+            width, height = images[0].size
+            told["boxes"] = [
+                [
+                    across[c] / width,
+                    down[r] / height,
+                    (across[c + 1] - across[c]) / width,
+                    (down[r + 1] - down[r]) / height,
+                ]
+                for r, c, *_ in found.cells[:12]
+            ]
+        told["kind"] = found.kind
+        return told
+    except (SketchmarkError, OSError) as error:
+        return {"words": f"cannot be compared: {error}", "differs": None}
 
 
 def _changed(drawn: Picture, true: Picture) -> Any:

@@ -1,11 +1,11 @@
-"""Filters, order and text search of the samples view."""
+"""Filters, order and text search of the samples view, and its cards."""
 
 from __future__ import annotations
 
 import json
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, get_args
 
@@ -17,6 +17,7 @@ from sketchmark.episode.sample import Author
 from sketchmark.folder import EPISODES
 from sketchmark.folder.format import EpisodeLine, Score
 from sketchmark.folder.index import CellView, RunView, change, outcome
+from sketchmark.folder.records import drawn_names, input_names, said, sound_names
 from sketchmark.folder.results_format import TwoReadings
 from sketchmark.media.sound import FORMATS
 from sketchmark.models.cache import USAGE
@@ -82,6 +83,9 @@ def _texts(line: bytes, where: str) -> Iterator[str]:
 
 
 PAGE = 48
+ANY = "any"
+"""A filter that was taken away, where an empty one opens on drawn episodes."""
+CHANGES = ("helped", "hurt", "same", None)
 MANY = 60
 """Groups of a filter. A key with more identifies samples."""
 
@@ -135,7 +139,7 @@ class Query:
 
     def _wants(self, cell: CellView) -> bool:
         wanted = ((self.task, cell.task), (self.mode, cell.mode), (self.canvas, cell.canvas))
-        return all(not want or want == have for want, have in wanted)
+        return all(want in ("", ANY) or want == have for want, have in wanted)
 
     def _disagreed(self, readings: Readings, cell: CellView) -> set[str] | None:
         """Return the samples on which scorings disagree; None if the filter is not set."""
@@ -170,7 +174,9 @@ class Query:
 def _order(hit: Hit, name: str) -> tuple[Any, ...]:
     """Sort numbers before texts and missing values last; equals keep the file's order."""
     wanted: Any = None
-    if name == "score":
+    if name == "change":
+        wanted = CHANGES.index(hit.change) + (0.5 if hit.change == "same" and not hit.value else 0)
+    elif name == "score":
         wanted = hit.value
     elif name == "tokens":
         wanted = hit.row.usage.get("tokens_out", 0) if hit.row else 0
@@ -220,3 +226,79 @@ def _number_first(text: str) -> tuple[int, float, str]:
         return (0, float(text), text)
     except ValueError:
         return (1, 0.0, text)
+
+
+def counts(hits: Sequence[Hit]) -> dict[str, int]:
+    """Count episodes by their change against direct: helped, hurt, right in both, wrong in both."""
+    found: Counter[str] = Counter()
+    for hit in hits:
+        if hit.change is not None:
+            same = "right" if hit.value is not None and hit.value >= 1 else "wrong"
+            found[same if hit.change == "same" else hit.change] += 1
+    return dict(found)
+
+
+def card(run: RunView, hit: Hit) -> dict[str, Any]:
+    """Return an episode for the gallery: its film strip, its answer, and the direct answer to the same sample."""
+    record, cell = hit.cell.episode(hit.sample), hit.cell
+    score, base = cell.score(hit.sample), run.baseline(cell)
+    notes = score.notes if score else {}
+    true, answers = record.sample.frames or [], said(record)
+    judged = notes.get("frames_right")
+    judged = judged if isinstance(judged, list) else []
+    strip = [
+        {
+            "name": name,
+            "right": bool(judged[at]) if at < len(judged) else name == true[at] if at < len(true) else None,
+        }
+        for at, name in enumerate(drawn_names(record))
+    ]
+    wrong = next((at for at, one in enumerate(strip) if one["right"] is False), None)
+    return {
+        "cell": cell.name,
+        "task": cell.task,
+        "mode": cell.mode,
+        "canvas": cell.canvas,
+        "draw_with": cell.about.draw_with,
+        "sample": hit.sample,
+        "outcome": outcome(hit.row, hit.value),
+        "value": hit.value,
+        "change": hit.change,
+        "flags": hit.row.flags if hit.row else [],
+        "groups": hit.row.groups if hit.row else {},
+        "input": next(input_names(record.sample), None),
+        "sounds": len(list(sound_names(record.sample))),
+        "strip": strip,
+        "true": true[wrong] if wrong is not None and wrong < len(true) else None,
+        "answer": parsed(notes, answers),
+        "expected": plain_answer(notes.get("expected")),
+        "direct": direct_answer(base, hit.sample) if base else None,
+        "seconds": record.seconds,
+    }
+
+
+def direct_answer(base: CellView, sample: str) -> dict[str, Any] | None:
+    """Return the answer without drawing to the same sample; None if there is none."""
+    if sample not in base.episodes:
+        return None
+    score = base.score(sample)
+    answer = parsed(score.notes if score else {}, said(base.episode(sample)))
+    return {"cell": base.name, "outcome": outcome(base.rows.get(sample), base.value(sample)), "answer": answer}
+
+
+def parsed(notes: Mapping[str, Any], answers: Sequence[str]) -> Any:
+    """Return what the scorer parsed, or else the end of the last reply."""
+    if "answer" in notes and notes["answer"] is not None:
+        return plain_answer(notes["answer"])
+    return answers[-1][-240:] if answers else ""
+
+
+def plain_answer(answer: Any) -> Any:
+    """Return an answer that a page can show: a list of short texts, or one text."""
+    if (
+        isinstance(answer, list)
+        and len(answer) <= 200
+        and all(isinstance(one, str) and len(one) < 20 for one in answer)
+    ):
+        return answer
+    return None if answer is None else str(answer)[:240]

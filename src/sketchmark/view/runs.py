@@ -1,20 +1,33 @@
-"""Runs below a folder, scanned again for every request, and a cache of results."""
+"""Runs below a folder, scanned again for every request, a cache of results, and what pages say about a run."""
 
 from __future__ import annotations
 
 import json
-from collections import OrderedDict
-from collections.abc import Callable, Hashable
+import time
+from collections import Counter, OrderedDict
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
+from sketchmark.comparison.leaderboard import standings
 from sketchmark.errors import BadInput, SketchmarkError
+from sketchmark.files.jsonl import plain
 from sketchmark.folder import RunFolder, run_folders
-from sketchmark.folder.index import RunView
+from sketchmark.folder.index import CellView, RunView, change
+from sketchmark.folder.records import input_names
+from sketchmark.folder.results_format import Gain, Mean, Metric
+from sketchmark.markup import bracket, percent, points
+from sketchmark.plots import Drawing, charts
+from sketchmark.plots.charts import DRAWING_MODE, dumbbell
+from sketchmark.report.sections import findings
+from sketchmark.report.story import own_minus, tell
+from sketchmark.results import scorings, summary
 from sketchmark.terminal import one_line
+from sketchmark.view.query import Hit, card
 
 Made = TypeVar("Made")
-_KEPT = 16
+_KEPT = 64
 
 
 class Recent:
@@ -100,3 +113,159 @@ class RunList:
             return self._refreshed(key)
         except Exception as error:
             raise BadInput(in_words(error)) from error
+
+
+def run_row(run: RunView) -> dict[str, Any]:
+    """Return what every page says about a run: its model, state, tags, progress and cells."""
+    about = run.about
+    asked = sum(filter(None, (about.totals.get(name) or about.limits.get(name) for name in run.cells)))
+    played = sum(len(cell.episodes) for cell in run.cells.values())
+    return {
+        "run": run.key,
+        "model": run.model,
+        "args": {key: value for key, value in about.model.args.items() if isinstance(value, (str, int, float, bool))},
+        "tags": _tags(about),
+        "started": about.started,
+        "state": run.state(time.time()),
+        "why": about.ended.why if about.ended else "",
+        "version": run.version,
+        "episodes": played,
+        "progress": played / asked if asked and played <= asked else None,
+        "cells": [cell_row(cell) for cell in run.cells.values()],
+    }
+
+
+def _tags(about: object) -> list[str]:
+    """Return the run's tags, which run.json may have as one text or a list."""
+    found = getattr(about, "tags", None) or getattr(about, "tag", None) or ()
+    return [found] if isinstance(found, str) else [str(one) for one in found]
+
+
+def standing_row(run: RunView) -> dict[str, Any]:
+    """Return a row of the leaderboard: direct → drawn per task, the blank control, cost, published scores."""
+    found = standings(run)
+    figures = [
+        {**plain(figure), "task": run.cells[name].task, "mode": run.cells[name].mode}
+        for name, cell in summary.live_results(run).items()
+        for figure in cell.published
+        if figure.score == run.cells[name].headline
+    ]
+    usage: Counter[str] = Counter()
+    for one in found:
+        usage.update(one.usage)
+    tasks = {}
+    for task in dict.fromkeys(one.task for one in found):
+        by_mode = {one.mode: one for one in found if one.task == task and one.canvas == "own"}
+        direct, drawn = by_mode.get("direct"), by_mode.get(DRAWING_MODE)
+        before, after = direct.score if direct else None, drawn.score if drawn else None
+        apart = own_minus(run, task).get("blank")
+        label = described(task, before, after, drawn.gain if drawn else None)
+        tasks[task] = {
+            "direct": plain(before),
+            "drawn": plain(after),
+            "gain": plain(drawn.gain) if drawn else None,
+            "blank": plain(apart),
+            "picture": str(dumbbell(before, after, label).svg(page=True)) if before or after else "",
+            "label": label,
+            "n": max((one.n for one in by_mode.values()), default=0),
+            "problem": next((one.problem for one in by_mode.values() if one.problem), ""),
+        }
+    return {
+        "standings": plain(found),
+        "tasks": tasks,
+        "usage": dict(usage),
+        "published": figures,
+        "shot": _first_image(run),
+    }
+
+
+def described(task: str, before: Metric | None, after: Metric | None, gain: Gain | None) -> str:
+    """Describe a dumbbell for readers who cannot see it."""
+    told = [f"{name} {percent(one.mean, one.ci95)}%" for name, one in (("direct", before), ("drawn", after)) if one]
+    change = f", gain {points(gain.gain, gain.ci95)} points {bracket(gain.ci95)}" if gain else ""
+    return f"{task}: {', '.join(told) or 'no score'}{change}"
+
+
+def _first_image(run: RunView) -> str | None:
+    for cell in run.cells.values():
+        for sample in cell.episodes:
+            return next(input_names(cell.episode(sample).sample), None)
+    return None
+
+
+def cell_row(cell: CellView) -> dict[str, Any]:
+    rows = cell.rows.values()
+    return {
+        **plain(summary.live_result(cell)),
+        "cell": cell.name,
+        "headline": cell.headline,
+        "played": len(cell.episodes),
+        "seconds": sum(row.seconds for row in rows) / max(1, len(rows)),
+    }
+
+
+WIDE, NARROW = 1240, 330
+"""Widths of the charts: a page chooses by its own width."""
+
+
+def run_charts(run: RunView) -> dict[str, Any]:
+    """Return the run's sentences and charts, and the tables that only a full look at its rows gives."""
+    results = [summary.live_result(cell) for cell in run.cells.values()]
+    story = tell(run, results)
+    drawn = [found for cell in run.cells.values() if (found := summary.drawing_and_answer(cell))]
+    every = summary.live_gains(run)
+    panels = charts.Panel.all_of(results, every)
+    return {
+        "story": {"headline": story.headline, "lede": story.lede, "controls": story.controls},
+        "gains": plain(every),
+        "scores_chart": _both(lambda width: charts.scores(panels, width)) if panels else None,
+        "saved_chart": str(charts.scores(panels, 900).svg()) if panels else "",
+        "curves": [_curve(one) for one in summary.curves(run)],
+        "drawing_and_answer": plain(drawn),
+        "readings": scorings.told(run.folder),
+        "findings": findings(run),
+    }
+
+
+def _both(draw: Callable[[float], Drawing]) -> dict[str, str]:
+    return {"wide": str(draw(WIDE).svg(page=True)), "narrow": str(draw(NARROW).svg(page=True))}
+
+
+def _curve(found: summary.Curve) -> dict[str, Any]:
+    title = f"{found.task}: score by {found.key}"
+    draw: Callable[[float], Drawing] = partial(charts.curve, found)
+    if not found.numeric:
+        draw = partial(charts.forest, charts.groups_of(found), signed=False)
+    pictures = {"wide": str(draw(560).svg(page=True)), "narrow": str(draw(NARROW).svg(page=True))}
+    return {"task": found.task, "title": title, **pictures}
+
+
+def gain_forest(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Draw the gains by drawing of several runs, task by task."""
+    groups: dict[str, list[charts.Row]] = {}
+    for row in rows:
+        for task, found in row["tasks"].items():
+            if (gain := found["gain"]) and gain["gain"] is not None:
+                mean = Mean(gain["gain"], tuple(gain["ci95"]), gain["n"])
+                label = row["model"] if row["run"] == "." else f"{row['model']} ({row['run']})"
+                groups.setdefault(task, []).append(
+                    charts.Row(label, mean, gain.get("verdict") in ("better", "worse"))
+                )
+    return {"forest": _both(lambda width: charts.forest(groups, width)) if groups else None}
+
+
+def two_strips(run: RunView) -> list[dict[str, Any]]:
+    """Return one episode that drawing helped and one that it hurt, from the first task that has them."""
+    found: dict[str, Hit] = {}
+    for cell in run.cells.values():
+        base = run.baseline(cell)
+        if base is None or cell.mode != charts.DRAWING_MODE or cell.canvas != "own":
+            continue
+        for sample in cell.order():
+            value = cell.value(sample)
+            became = change(base.value(sample), value)
+            if became in ("helped", "hurt") and became not in found:
+                found[became] = Hit(cell, sample, cell.rows.get(sample), value, became)
+        if len(found) == 2:
+            break
+    return [card(run, found[kind]) for kind in ("helped", "hurt") if kind in found]

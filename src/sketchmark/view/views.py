@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterator, Mapping
-from dataclasses import asdict
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
-from sketchmark.comparison.leaderboard import standings
 from sketchmark.comparison.pairs import (
     across_canvases,
     across_modes,
@@ -20,13 +19,35 @@ from sketchmark.errors import BadInput
 from sketchmark.files.jsonl import plain
 from sketchmark.folder import differences
 from sketchmark.folder.index import CellView, RunView, change, outcome
-from sketchmark.folder.records import drawn_names, input_names, said, sound_names
+from sketchmark.folder.records import said
 from sketchmark.media import Picture
-from sketchmark.results import scorings, summary
+from sketchmark.plots import charts
+from sketchmark.results import summary
 from sketchmark.view import media
 from sketchmark.view.media import Thumbnails
-from sketchmark.view.query import PAGE, Hit, Query, Readings, facets, readings_of
-from sketchmark.view.runs import Recent, RunList
+from sketchmark.view.query import (
+    PAGE,
+    Hit,
+    Query,
+    Readings,
+    card,
+    counts,
+    direct_answer,
+    facets,
+    parsed,
+    plain_answer,
+    readings_of,
+)
+from sketchmark.view.runs import (
+    Recent,
+    RunList,
+    cell_row,
+    gain_forest,
+    run_charts,
+    run_row,
+    standing_row,
+    two_strips,
+)
 
 Family = list[tuple[CellView, CellView]]
 
@@ -98,20 +119,26 @@ class Views:
             return {"version": run.version, "state": run.state(time.time())}
         with self._lock:
             runs = self._shelf.look()
-        return {"version": [[run.key, run.version, run.state(time.time())] for run in runs]}
+        states = [run.state(time.time()) for run in runs]
+        return {"version": [[run.key, run.version] for run in runs], "states": states}
 
     def runs(self, asked: Parameters) -> dict[str, Any]:
+        def row(run: RunView) -> dict[str, Any]:
+            return {**run_row(run), **self._recent.get(run, "standing", lambda: standing_row(run))}
+
         with self._lock:
-            return {"runs": self._shelf.rows(_standing), "troubles": self._shelf.troubles}
+            found = sorted(self._shelf.rows(row), key=lambda one: (one["model"], one["run"]))
+            return {"runs": found, "troubles": self._shelf.troubles}
 
     def run(self, asked: Parameters) -> dict[str, Any]:
         run = self._run(asked)
         with self._lock:
-            charts = self._recent.get(run, "charts", lambda: _charts(run))
+            made = self._recent.get(run, "charts", lambda: run_charts(run))
+            strips = self._recent.get(run, "strips", lambda: two_strips(run))
             return {
-                **_run_row(run),
-                **charts,
-                "gains": plain(summary.live_gains(run)),
+                **run_row(run),
+                **made,
+                "strips": strips,
                 "about": plain(run.about),
                 "has_report": _report_of(run) is not None,
             }
@@ -129,6 +156,7 @@ class Views:
         with self._lock:
             hits = self._hits(run, asked)
             filters = self._recent.get(run, "facets", lambda: facets(run, self._readings(run)))
+            whole = self._hits(run, {**asked, "outcome": "", "change": ""})
             version = run.version
         pages = max(1, -(-len(hits) // PAGE))
         page = min(max(1, _number(asked, "page", 1)), pages)
@@ -141,7 +169,9 @@ class Views:
             "page": page,
             "pages": pages,
             "facets": filters,
-            "items": [_card(hit) for hit in shown],
+            "counts": counts(whole),
+            "all": len(whole),
+            "items": [card(run, hit) for hit in shown],
         }
 
     def episode(self, asked: Parameters) -> dict[str, Any]:
@@ -151,9 +181,9 @@ class Views:
         with self._lock:
             hits = [(hit.cell.name, hit.sample) for hit in self._hits(run, asked)]
             read = self._readings(run).get(cell.name, {})
-        here = (cell.name, sample)
-        at = hits.index(here) if here in hits else -1
-        base, record = run.baseline(cell), cell.episode(sample)
+        at = _position(hits, cell, sample)
+        base, record, score = run.baseline(cell), cell.episode(sample), cell.score(sample)
+        notes = score.notes if score else {}
         return {
             "run": run.key,
             "model": run.model,
@@ -164,9 +194,14 @@ class Views:
             "draw_with": cell.about.draw_with,
             "headline": cell.headline,
             "sample": sample,
+            "args": run_row(run)["args"],
             "record": plain(record),
+            "frames": media.frames(cell.folder, record, notes),
+            "answer": parsed(notes, said(record)),
+            "expected": plain_answer(notes.get("expected")),
+            "direct": direct_answer(base, sample) if base else None,
             "sounds": media.in_words(cell.folder, record),
-            "score": plain(cell.score(sample)),
+            "score": plain(score),
             "readings": [plain(found[sample]) for found in read.values() if sample in found],
             "outcome": outcome(cell.rows.get(sample), cell.value(sample)),
             "change": change(base.value(sample), cell.value(sample)) if base else None,
@@ -177,19 +212,16 @@ class Views:
             ],
             "position": at + 1,
             "total": len(hits),
-            "before": hits[at - 1] if at > 0 else None,
-            "after": hits[at + 1] if 0 <= at < len(hits) - 1 else None,
+            "before": _neighbour(hits, at, -1, cell),
+            "after": _neighbour(hits, at, 1, cell),
         }
 
     def compare(self, asked: Parameters) -> dict[str, Any]:
-        """Compare two cells of one or two runs, on the samples that both have."""
+        """Compare two cells on the samples that both have: direct against drawn if none is named."""
         left, right = self._run(asked, "a"), self._run(asked, "b")
         if not left.cells or not right.cells:
-            raise BadInput("these runs have played nothing yet")
-        shared = [name for name in left.cells if name in right.cells]
-        before = left.cell(asked.get("cell_a") or [*shared, *left.cells][0])
-        fitting = before.name if before.name in shared else next(iter(right.cells))
-        after = right.cell(asked.get("cell_b") or fitting)
+            raise BadInput("these runs have no episodes yet", "episodes appear here as they finish")
+        before, after = _two_cells(left, right, asked)
         wanted = asked.get("change", "")
         with self._lock:
             difference = self._recent.get(
@@ -197,31 +229,48 @@ class Views:
                 ("compare", before.name, right.key, right.version, after.name),
                 lambda: summary.paired(before, after, family_of(left, right, before, after)),
             )
-            pairs = []
-            for sample in before.episodes:
+            pairs, table = [], {"helped": 0, "hurt": 0, "right": 0, "wrong": 0}
+            for sample in before.order():
                 if sample in after.episodes:
                     values = before.value(sample), after.value(sample)
                     became = change(*values)
-                    if not wanted or became == wanted:
+                    if became:
+                        table[became if became != "same" else "right" if (values[1] or 0) >= 1 else "wrong"] += 1
+                    if not wanted or became == wanted or (wanted == "changed" and became in ("helped", "hurt")):
                         pairs.append({"sample": sample, "a": values[0], "b": values[1], "change": became})
+        pairs.sort(key=lambda pair: ("hurt", "helped", "same", None).index(cast(Any, pair["change"])))
         page = max(1, _number(asked, "page", 1))
         size = PAGE * 4
         return {
-            "a": {"run": left.key, "model": left.model, "cells": list(left.cells), "cell": before.name},
-            "b": {"run": right.key, "model": right.model, "cells": list(right.cells), "cell": after.name},
-            "summary": [_cell_row(before), _cell_row(after)],
+            "a": {"run": left.key, "model": left.model, "cells": _choices(left), "cell": before.name},
+            "b": {"run": right.key, "model": right.model, "cells": _choices(right), "cell": after.name},
+            "summary": [cell_row(before), cell_row(after)],
             "difference": plain(difference),
+            "family": len(family_of(left, right, before, after)),
             "differs": _settings_that_differ(before, after),
+            "counts": table,
             "total": len(pairs),
             "page": page,
             "pages": max(1, -(-len(pairs) // size)),
             "pairs": pairs[(page - 1) * size : page * size],
         }
 
-    def difference(self, asked: Parameters) -> dict[str, Any]:
-        target, drawn, true = self._two_pictures(asked)
-        found = media.difference(target, drawn, true)
-        return {**asdict(found), "words": found.in_words()}
+    def several(self, asked: Parameters) -> dict[str, Any]:
+        """Compare three or more runs: every condition of each, the gains, and the samples on which they disagree."""
+        keys = [asked[name] for name in (f"r{number}" for number in range(1, MOST_RUNS + 1)) if asked.get(name)]
+        runs = [self._run({"run": key}) for key in dict.fromkeys(keys)]
+        if not runs:
+            raise BadInput("no run was chosen", "choose runs on the first page, then compare them")
+        with self._lock:
+            rows = [{**run_row(run), **self._recent.get(run, "standing", partial(standing_row, run))} for run in runs]
+            wanted = [cell for run in runs for cell in run.cells.values() if cell.canvas == "own"]
+            names = list(dict.fromkeys(cell.name for cell in wanted))
+            name = asked.get("cell") or next(
+                (one for one in names if one.endswith(f".{charts.DRAWING_MODE}")), names[0]
+            )
+            cells = [run.cells.get(name) for run in runs]
+            matrix = _matrix(cells)
+        return {"runs": rows, "cells": names, "cell": name, **gain_forest(rows), **matrix}
 
     def overlay(self, asked: Parameters) -> tuple[bytes, str]:
         return media.overlay(*self._two_pictures(asked)), "image/png"
@@ -249,51 +298,6 @@ class Views:
         return path
 
 
-def _charts(run: RunView) -> dict[str, Any]:
-    drawn = [found for cell in run.cells.values() if (found := summary.drawing_and_answer(cell))]
-    return {
-        "curves": plain(summary.curves(run)),
-        "drawing_and_answer": plain(drawn),
-        "readings": scorings.told(run.folder),
-    }
-
-
-def _run_row(run: RunView) -> dict[str, Any]:
-    """Make a row of the list of runs."""
-    return {
-        "run": run.key,
-        "model": run.model,
-        "started": run.about.started,
-        "state": run.state(time.time()),
-        "why": run.about.ended.why if run.about.ended else "",
-        "version": run.version,
-        "episodes": sum(len(cell.episodes) for cell in run.cells.values()),
-        "cells": [_cell_row(cell) for cell in run.cells.values()],
-    }
-
-
-def _standing(run: RunView) -> dict[str, Any]:
-    """Make a row of the list of runs with its standings and published scores, for the leaderboard."""
-    figures = [
-        {**plain(figure), "task": run.cells[name].task, "mode": run.cells[name].mode}
-        for name, cell in summary.live_results(run).items()
-        for figure in cell.published
-        if figure.score == run.cells[name].headline
-    ]
-    return {**_run_row(run), "standings": plain(standings(run)), "published": figures}
-
-
-def _cell_row(cell: CellView) -> dict[str, Any]:
-    rows = cell.rows.values()
-    return {
-        **plain(summary.live_result(cell)),
-        "cell": cell.name,
-        "headline": cell.headline,
-        "played": len(cell.episodes),
-        "seconds": sum(row.seconds for row in rows) / max(1, len(rows)),
-    }
-
-
 def _report_of(run: RunView) -> Path | None:
     try:
         path = run.folder.report_file
@@ -302,27 +306,71 @@ def _report_of(run: RunView) -> Path | None:
     return path if path.exists() else None
 
 
-def _card(hit: Hit) -> dict[str, Any]:
-    record = hit.cell.episode(hit.sample)
-    drawn, answers = drawn_names(record), said(record)
+def _position(hits: Sequence[tuple[str, str]], cell: CellView, sample: str) -> int:
+    """Return the place of an episode in the filtered list, or that of the same sample in another condition."""
+    same = [at for at, hit in enumerate(hits) if hit[1] == sample]
+    return next((at for at in same if hits[at][0] == cell.name), same[0] if same else -1)
+
+
+def _neighbour(hits: Sequence[tuple[str, str]], at: int, by: int, cell: CellView) -> tuple[str, str] | None:
+    """Return the next episode of the list, in the condition that is open, even if the list has another."""
+    to = at + by
+    if at < 0 or not 0 <= to < len(hits):
+        return None
+    name, sample = hits[to]
+    stays = name != cell.name and name.partition(".")[0] == cell.name.partition(".")[0] and sample in cell.episodes
+    return (cell.name, sample) if stays and hits[at][0] != cell.name else hits[to]
+
+
+MOST_RUNS = 12
+_SHOWN = 60
+
+
+def _two_cells(left: RunView, right: RunView, asked: Parameters) -> tuple[CellView, CellView]:
+    """Choose the cells that were not named: direct against drawn of one run, or drawn of two runs."""
+    drawn = [name for name, cell in right.cells.items() if cell.mode == charts.DRAWING_MODE and cell.canvas == "own"]
+    shared = [name for name in left.cells if name in right.cells]
+    if left is right and not asked.get("cell_a"):
+        based = [name for name in drawn if right.baseline(right.cells[name])]
+        named = asked.get("cell_b") or next(iter(based), "")
+        base = right.baseline(right.cell(named)) if named else None
+        before = base or right.cell(next(iter(right.cells)))
+    else:
+        both = [name for name in drawn if name in shared]
+        before = left.cell(asked.get("cell_a") or [*both, *shared, *left.cells][0])
+    partner = f"{before.task}.{charts.DRAWING_MODE}"
+    fitting = [partner] * (left is right and partner in right.cells) + [before.name] * (before.name in shared)
+    return before, right.cell(asked.get("cell_b") or [*fitting, *right.cells][0])
+
+
+def _choices(run: RunView) -> list[dict[str, str]]:
+    return [
+        {
+            "cell": cell.name,
+            "task": cell.task,
+            "label": charts.label_of(cell.mode, cell.canvas, cell.about.draw_with),
+            "short": charts.label_of(cell.mode, cell.canvas, cell.about.draw_with, short=True),
+        }
+        for cell in run.cells.values()
+    ]
+
+
+def _matrix(cells: Sequence[CellView | None]) -> dict[str, Any]:
+    """Return the samples that every run has, those on which the runs disagree first."""
+    having = [cell for cell in cells if cell]
+    shared = (
+        [sample for sample in having[0].order() if all(sample in cell.episodes for cell in having)] if having else []
+    )
+    outcomes = {
+        sample: [outcome(cell.rows.get(sample), cell.value(sample)) if cell else "" for cell in cells]
+        for sample in shared
+    }
+    disagreed = [sample for sample in shared if len(set(filter(None, outcomes[sample]))) > 1]
+    ordered = [*disagreed, *(sample for sample in shared if sample not in set(disagreed))]
     return {
-        "cell": hit.cell.name,
-        "task": hit.cell.task,
-        "mode": hit.cell.mode,
-        "canvas": hit.cell.canvas,
-        "draw_with": hit.cell.about.draw_with,
-        "sample": hit.sample,
-        "outcome": outcome(hit.row, hit.value),
-        "value": hit.value,
-        "change": hit.change,
-        "flags": hit.row.flags if hit.row else [],
-        "groups": hit.row.groups if hit.row else {},
-        "input": next(input_names(record.sample), None),
-        "sounds": len(list(sound_names(record.sample))),
-        "drawn": drawn[-1] if drawn else None,
-        "drawings": len(drawn),
-        "answer": answers[-1][-240:] if answers else "",
-        "seconds": record.seconds,
+        "shared": len(shared),
+        "disagreed": len(disagreed),
+        "matrix": [{"sample": sample, "outcomes": outcomes[sample]} for sample in ordered[:_SHOWN]],
     }
 
 

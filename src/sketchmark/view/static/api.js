@@ -1,6 +1,10 @@
-// Addresses of pages and data. Every view is an address; what it shows comes from one request to /api.
+// Addresses of pages and data. Every view is an address; what it shows comes from one request to /api, or, in an
+// exported viewer, from the files next to index.html.
 
-export function address(path, parameters = {}) {
+/** Set in an exported viewer, whose pages all are index.html. */
+export const exported = document.querySelector('meta[name="sketchmark-export"]') !== null;
+
+function withQuery(path, parameters) {
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(parameters)) {
     if (value !== undefined && value !== null && value !== "") query.set(name, value);
@@ -9,11 +13,30 @@ export function address(path, parameters = {}) {
   return text ? `${path}?${text}` : path;
 }
 
-/** What the address says now: a second filter set before the first has answered must not undo it. */
-export const asked = () => Object.fromEntries(new URLSearchParams(location.search));
+/** The address of a page: "" is the leaderboard, the others are named. */
+export function address(page, parameters = {}) {
+  if (exported) return withQuery("index.html", { page, ...parameters });
+  return withQuery(`/${page}`, parameters);
+}
 
-export async function get(path, parameters) {
-  const answer = await fetch(address(`/api/${path}`, parameters));
+/** The page that an address names; undefined for an address of something else. */
+export function pageOf(url) {
+  if (url.origin !== location.origin) return undefined;
+  if (!exported) return url.pathname.slice(1);
+  const folder = (path) => path.replace(/[^/]*$/, "");
+  const here = /(\/|\/index\.html)$/.test(url.pathname) && folder(url.pathname) === folder(location.pathname);
+  return here ? url.searchParams.get("page") ?? "" : undefined;
+}
+
+/** What the address says now: a second filter set before the first has answered must not undo it. */
+export function asked() {
+  const { page: _, ...parameters } = Object.fromEntries(new URLSearchParams(location.search));
+  return exported ? parameters : Object.fromEntries(new URLSearchParams(location.search));
+}
+
+export async function get(path, parameters = {}) {
+  if (exported) return (await import("./site.js")).answer(path, parameters);
+  const answer = await fetch(withQuery(`/api/${path}`, parameters));
   if (answer.headers.get("content-type")?.includes("json")) {
     const data = await answer.json();
     if (!answer.ok) throw new Error(data.error ?? answer.statusText);
@@ -22,6 +45,15 @@ export async function get(path, parameters) {
   throw new Error(await answer.text());
 }
 
-export const picture = (run, name) => address("/picture", { run, name });
-export const sound = (run, name) => address("/sound", { run, name });
-export const thumbnail = (run, name, side) => address("/thumbnail", { run, name, side });
+const file = (folder, run, name) => `${folder}/${encodeURIComponent(runFolder(run))}/${encodeURIComponent(name)}`;
+let folders = {};
+/** Folder of each run in an exported viewer: names of runs may hold anything. */
+export const runFolder = (run) => folders[run] ?? "";
+export const nameFolders = (known) => (folders = known);
+
+export const picture = (run, name) => (exported ? file("media", run, name) : withQuery("/picture", { run, name }));
+export const sound = (run, name) => (exported ? file("media", run, name) : withQuery("/sound", { run, name }));
+export const thumbnail = (run, name, side) =>
+  exported ? file("small", run, name) : withQuery("/thumbnail", { run, name, side });
+export const report = (run) => (exported ? file("report", run, "report.html") : withQuery("/report", { run }));
+export const overlay = (parameters) => (exported ? null : withQuery("/overlay", parameters));

@@ -1,6 +1,6 @@
 // The router: an address, its view, and a look every two seconds whether the run has grown.
 
-import { asked, get } from "./api.js";
+import { address, asked, exported, get, pageOf } from "./api.js";
 import { el, empty } from "./dom.js";
 import { keys } from "./keys.js";
 import { showCompare } from "./compare.js";
@@ -8,13 +8,15 @@ import { showEpisode } from "./episode.js";
 import { showRun } from "./run.js";
 import { showRuns } from "./runs.js";
 import { showSamples } from "./samples.js";
+import { showSeveral } from "./several.js";
 
 const views = {
-  "/": showRuns,
-  "/run": showRun,
-  "/samples": showSamples,
-  "/episode": showEpisode,
-  "/compare": showCompare,
+  "": showRuns,
+  run: showRun,
+  samples: showSamples,
+  episode: showEpisode,
+  compare: showCompare,
+  several: showSeveral,
 };
 const POLL = 2000;
 const main = document.getElementById("view");
@@ -34,9 +36,9 @@ async function show({ keepScroll = false } = {}) {
   const parameters = asked();
   if (!keepScroll) main.classList.add("waiting");
   keys({});
-  const version = get("version", { run: parameters.run }).then(JSON.stringify, () => null); // before what is shown
+  const version = exported ? null : get("version", { run: parameters.run }).then(JSON.stringify, () => null); // before what is shown
   try {
-    const view = await views[location.pathname]?.(parameters, go);
+    const view = await views[pageOf(location)]?.(parameters, go);
     if (mine !== showing) return;
     if (!view) throw new Error("There is no such page.");
     document.title = `${view.title} · Sketchmark`;
@@ -50,9 +52,20 @@ async function show({ keepScroll = false } = {}) {
   } catch (error) {
     if (mine !== showing) return;
     refresh = null;
-    main.replaceChildren(empty("This cannot be shown", error.message));
+    main.replaceChildren(empty("This cannot be shown", error.message, waysBack(parameters)));
+    keys({ u: ["u", "back", () => history.back()], h: ["h", "all runs", () => go(address("", { all: 1 }))] });
   }
   main.classList.remove("waiting");
+}
+
+/** Out of a page that cannot be shown: the page before, the run and the list of runs. */
+function waysBack({ run }) {
+  const back = el("button", { type: "button", onclick: () => history.back() }, "‹ Back");
+  return [
+    history.length > 1 ? back : null,
+    run && pageOf(location) !== "run" ? el("a", { class: "button", href: address("run", { run }) }, "The run") : null,
+    el("a", { class: "button", href: address("", { all: 1 }) }, "All runs"),
+  ];
 }
 
 function trail(steps) {
@@ -68,7 +81,8 @@ async function poll() {
       const run = asked().run;
       const mine = showing;
       const now = await get("version", { run });
-      live.textContent = now.state === "running" ? "live" : "";
+      const running = now.state === "running" || (now.states ?? []).includes("running");
+      live.textContent = running ? "live" : "";
       live.classList.remove("lost");
       const version = JSON.stringify(now);
       if (mine === showing) {
@@ -85,12 +99,13 @@ async function poll() {
 
 document.addEventListener("click", (event) => {
   const link = event.target.closest("a");
-  if (!link || link.target || event.ctrlKey || event.metaKey || event.shiftKey || event.button) return;
+  if (!link || link.target || link.download || event.ctrlKey || event.metaKey || event.shiftKey || event.button) return;
   const to = new URL(link.href);
-  if (to.origin !== location.origin || !(to.pathname in views) || link.hash) return;
+  if (!(pageOf(to) in views) || link.hash) return;
   event.preventDefault();
-  go(to.pathname + to.search);
+  go(exported ? `index.html${to.search}` : to.pathname + to.search);
 });
 window.addEventListener("popstate", () => show());
+if (exported) document.querySelector(".brand").href = "index.html";
 show();
-setTimeout(poll, POLL);
+if (!exported) setTimeout(poll, POLL);

@@ -1,98 +1,154 @@
-// One episode: the film strip, then everything that was sent, said, drawn, scored and paid for.
+// One episode on one screen: direct next to drawn, the first wrong drawing marked. Below: scores and every call.
 
 import { address, get } from "./api.js";
-import { el, name, pill, table, words } from "./dom.js";
-import { count, played, seconds } from "./format.js";
+import { changeTag, el, name, pill, sign, table, words } from "./dom.js";
+import { count, placeOf, seconds, steps } from "./format.js";
 import { filtersOf } from "./samples.js";
-import { filmStrip, player, shot } from "./strip.js";
+import { answerLine, filmStrip, focusFrame, focusedFrame, inputs, minimap, player, replies, ribbons, shot } from "./strip.js";
 
 export async function showEpisode(parameters, go) {
   const { run, cell, sample } = parameters;
   const filters = filtersOf(parameters);
   const data = await get("episode", { run, cell, sample, ...filters });
-  const to = (pair) => pair && address("/episode", { run, ...filters, cell: pair[0], sample: pair[1] });
+  const to = (pair) => pair && address("episode", { run, ...filters, cell: pair[0], sample: pair[1] });
   const move = (pair) => (pair ? go(to(pair)) : false);
-  const list = address("/samples", { run, ...filters });
+  const list = address("samples", { run, ...filters });
+  const wrong = firstWrong(data);
+  const truth = (on) => document.querySelector(".strip")?.classList.toggle("showtrue", on);
   return {
     title: sample,
-    trail: [["Runs", "/?all=1"], [run === "." ? data.model : run, address("/run", { run })], ["Samples", list], [sample]],
-    content: [head(data, to), filmStrip(data), ...details(data)],
+    trail: [["Runs", address("", { all: 1 })], [run === "." ? data.model : run, address("run", { run })], ["Samples", list], [sample]],
+    content: [head(data, to), body(data, wrong, truth), ...ending(data), ...details(data)],
+    shown: () => (wrong >= 0 ? focusFrame(wrong) : null),
     keys: {
-      j: ["j / k or ← →: next, previous episode", () => move(data.after)],
-      k: ["", () => move(data.before)],
-      ArrowRight: ["", () => move(data.after)],
-      ArrowLeft: ["", () => move(data.before)],
-      m: data.siblings.length > 1 ? ["m: the same sample in the next mode", () => nextMode(data, go, filters)] : [""],
-      u: ["u: back to the list", () => go(list)],
+      ArrowLeft: data.frames.length ? ["← →", "drawing", () => focusFrame(focusedFrame() - 1)] : ["", ""],
+      ArrowRight: ["", "", () => focusFrame(focusedFrame() + 1)],
+      w: wrong >= 0 ? ["w", "first wrong", () => focusFrame(wrong)] : ["", ""],
+      t: data.frames.some((frame) => frame.true) ? ["t", "hold: ground truth", () => truth(true), () => truth(false)] : ["", ""],
+      j: ["j k", "episode", () => move(data.after)],
+      k: ["", "", () => move(data.before)],
+      m: data.siblings.length > 1 ? ["m", "next condition", () => nextCondition(data, go, filters)] : ["", ""],
+      c: data.siblings.length > 1 ? ["c", "side by side", () => go(sideBySide(data))] : ["", ""],
+      u: ["u", "samples", () => go(list)],
     },
   };
 }
 
-function nextMode(data, go, filters) {
+const firstWrong = ({ frames }) => frames.findIndex((frame) => frame.right === false || (frame.right === null && frame.differs));
+
+function nextCondition(data, go, filters) {
   const at = data.siblings.findIndex((one) => one.cell === data.cell);
   const next = data.siblings[(at + 1) % data.siblings.length];
-  go(address("/episode", { run: data.run, ...filters, cell: next.cell, sample: data.sample }));
+  go(address("episode", { run: data.run, ...filters, cell: next.cell, sample: data.sample }), { replace: true });
 }
 
-/** Direct against what is open; from direct, against the first mode that is not. */
-const otherCell = (data) => (data.cell === data.siblings[0].cell ? data.siblings[1].cell : data.cell);
+/** Direct against what is open; from direct, against the first condition that is not. */
+function sideBySide(data) {
+  const [first, second] = data.siblings;
+  const other = data.cell === first.cell ? second.cell : data.cell;
+  return address("compare", { a: data.run, b: data.run, cell_a: first.cell, cell_b: other, sample: data.sample });
+}
+
+/** The verdict in one sentence. That drawing and answer are both wrong does not show a cause. */
+function verdictOf(data) {
+  const { frames, outcome, record } = data;
+  if (record.failure) return `The episode failed: ${record.failure.kind}.`;
+  const answer = { right: "right", wrong: "wrong", partly: "partly right", unscored: "not scored yet" }[outcome];
+  if (!frames.length) return `The answer is ${answer}.`;
+  const wrong = firstWrong(data);
+  const many = frames.length > 1;
+  if (wrong >= 0) {
+    const which = many ? `Drawing ${wrong + 1} of ${frames.length} went wrong` : "The drawing is wrong";
+    return outcome === "wrong" ? `${which}; so is the answer.`.replace("went wrong; so is", "went wrong; so did") : `${which}; the answer is ${answer}.`;
+  }
+  if (frames.every((frame) => frame.right)) {
+    const drawn = many ? `All ${frames.length} drawings` : "The drawing";
+    return outcome === "right" ? `${drawn} and the answer are right.` : `${drawn} ${many ? "are" : "is"} right; the answer is ${answer}.`;
+  }
+  return `${count(frames.length, "drawing")}; the answer is ${answer}.`;
+}
 
 function head(data, to) {
-  const link = (pair, text) => (pair ? el("a", { class: "button", href: to(pair) }, text) : el("span", { class: "button off" }, text));
+  const link = (pair, text, label) => (pair ? el("a", { class: "button", href: to(pair), "aria-label": label }, text) : el("span", { class: "button off", "aria-hidden": "true" }, text));
+  const args = Object.entries(data.args).map(([key, value]) => `${key}=${value}`).join(" ");
   return el(
     "div",
-    {},
-    el(
-      "div",
-      { class: "bar" },
-      el("h1", {}, name(data.sample)),
-      pill(data.outcome, data.outcome),
-      data.change && data.change !== "same" ? pill(`drawing ${data.change}`, data.change === "helped" ? "good" : "bad") : null,
-      (data.score?.flags ?? []).map((flag) => pill(flag, "bad")),
-      el("span", { class: "grow" }),
-      data.total ? el("span", { class: "quiet" }, data.position ? `${data.position} of ${data.total}` : "") : null,
-      link(data.before, "‹ Previous"),
-      link(data.after, "Next ›"),
-    ),
+    { class: "head" },
+    el("div", { class: "bar" }, el("h1", {}, verdictOf(data)), el("span", { class: "grow" }), data.total && data.position ? el("span", { class: "quiet" }, `${data.position} of ${data.total}`) : null, el("span", { class: "seg" }, link(data.before, "‹", "Previous episode"), link(data.after, "›", "Next episode"))),
+    el("div", { class: "bar meta" }, el("strong", {}, name(data.sample)), changeTag(data.change), (data.score?.flags ?? []).map((flag) => pill(flag, "bad")), el("span", { class: "quiet" }, name(data.model), " ", args ? el("code", {}, name(args)) : null)),
     el(
       "nav",
-      { class: "tabs", "aria-label": "The same sample, played otherwise" },
-      data.siblings.map((one) =>
-        el(
-          "a",
-          { href: to([one.cell, data.sample]), "aria-current": one.cell === data.cell ? "page" : null },
-          one.cell.slice(data.task.length + 1),
-          pill(one.outcome, one.outcome),
-        ),
-      ),
-      data.siblings.length > 1
-        ? el("a", { href: address("/compare", { a: data.run, b: data.run, cell_a: data.siblings[0].cell, cell_b: otherCell(data), sample: data.sample }) }, "side by side")
-        : null,
+      { class: "tabs", "aria-label": "The same sample in other conditions" },
+      data.siblings.map((one) => el("a", { href: to([one.cell, data.sample]), "aria-current": one.cell === data.cell ? "page" : null }, placeOf(one.cell, data.task), " ", sign(one.outcome))),
+      data.siblings.length > 1 ? el("a", { href: sideBySide(data) }, "side by side") : null,
     ),
   );
 }
 
+function body(data, wrong, truth) {
+  const drawn = data.frames.length > 0;
+  const failure = data.record.failure ? el("div", { class: "failed" }, el("span", { class: "label" }, `failed: ${data.record.failure.kind}`), words(data.record.failure.message, 800)) : null;
+  const left = el(
+    "section",
+    { class: "side" },
+    el("h2", {}, drawn && data.direct ? ["Answered directly ", sign(data.direct.outcome, true)] : "The sample"),
+    el("div", { class: "inputs" }, inputs(data)),
+    drawn && data.direct ? el("p", {}, answerLine(data.direct.answer, data.expected), " ", el("a", { class: "small", href: address("episode", { run: data.run, cell: data.direct.cell, sample: data.sample }) }, "open")) : null,
+  );
+  const show = el("button", { type: "button", class: "hold", onpointerdown: () => truth(true), onpointerup: () => truth(false), onpointerleave: () => truth(false) }, "Ground truth ", el("kbd", {}, "t"));
+  const right = el(
+    "section",
+    { class: "drawnside" },
+    el(
+      "div",
+      { class: "bar" },
+      el("h2", {}, drawn ? [data.mode === "visual_cot" && data.canvas === "own" ? "Drawn step by step " : `${placeOf(data.cell, data.task)} `, sign(data.outcome, true)] : [`${placeOf(data.cell, data.task)} `, sign(data.outcome, true)]),
+      minimap(data),
+      el("span", { class: "grow" }),
+      wrong >= 0 ? el("button", { type: "button", onclick: () => focusFrame(wrong) }, "First wrong ", el("kbd", {}, "w")) : null,
+      drawn && data.frames.some((frame) => frame.true) ? show : null,
+    ),
+    drawn ? filmStrip(data) : replies(data),
+    failure,
+  );
+  return el("div", { class: "duo" }, left, right);
+}
+
+/** Answer and ground truth at the end, direct and drawn below each other. */
+function ending(data) {
+  const drawn = data.frames.length > 0;
+  const expected = steps(data.expected);
+  const own = placeOf(data.cell, data.task);
+  const answers = expected && steps(data.answer)
+    ? ribbons([["Ground truth", data.expected, null], ...(data.direct ? [["Direct", data.direct.answer, data.direct.outcome]] : []), [drawn ? "With drawing" : own, data.answer, data.outcome]], data.expected)
+    : el(
+        "dl",
+        { class: "final" },
+        data.expected !== null && data.expected !== undefined ? [el("dt", {}, "Ground truth"), el("dd", {}, answerLine(data.expected))] : null,
+        data.direct ? [el("dt", {}, "Direct ", sign(data.direct.outcome)), el("dd", {}, answerLine(data.direct.answer))] : null,
+        [el("dt", {}, drawn ? "With drawing " : `${own} `, sign(data.outcome)), el("dd", {}, answerLine(data.answer))],
+      );
+  return [el("section", { class: "panel end", "aria-label": "Answers" }, answers, drawn ? el("details", {}, el("summary", {}, "The reply"), replies(data)) : null)];
+}
+
 function details(data) {
   return [
-    el("div", { class: "columns" }, el("section", {}, el("h2", {}, "Scores"), scores(data)), el("section", {}, el("h2", {}, "What is true"), truth(data))),
-    el("section", {}, el("h2", {}, "Transcript"), transcript(data)),
+    el("details", { class: "section" }, el("summary", {}, "Scores, cost and ground truth"), el("div", { class: "columns" }, el("section", {}, el("h2", {}, "Scores"), scores(data)), el("section", {}, el("h2", {}, "Ground truth"), truth(data)))),
+    el("details", { class: "section" }, el("summary", {}, `Every call with its exact context (${data.record.turns.length})`), lazily(() => transcript(data))),
   ];
 }
 
 function scores({ score, headline, readings }) {
   if (!score) return el("p", { class: "quiet" }, "Not scored yet.");
-  const rows = Object.entries(score.values).map(([metric, value]) => [
-    metric === headline ? el("strong", {}, metric) : metric,
-    value === null ? "does not apply" : Number(value.toFixed(4)),
-  ]);
-  const usage = Object.entries(score.usage).map(([key, value]) => [key.replace("_", " "), value.toLocaleString()]);
+  const rows = Object.entries(score.values).map(([metric, value]) => [metric === headline ? el("strong", {}, metric) : metric, value === null ? "does not apply" : Number(value.toFixed(4))]);
+  const usage = Object.entries(score.usage).map(([key, value]) => [key.replace("_", " "), value.toLocaleString("en")]);
   return el(
     "div",
     {},
-    rows.length ? table("Of this episode", ["Score", "Value"], rows) : el("p", { class: "quiet" }, "Not scored: what failed says nothing about the model."),
+    rows.length ? table("Scores of this episode", ["Score", "Value"], rows) : el("p", { class: "quiet" }, "Not scored: the failure was not the model’s."),
     readings.map((one) => table("Read differently", ["Scoring", "Read", "Score"], readingRows(one))),
     Object.keys(score.notes).length ? json("Notes of the scorer", score.notes) : null,
-    table("What it took", ["Cost", "In all"], [...usage, ["time", seconds(score.seconds)]]),
+    table("Cost", ["Kind", "Total"], [...usage, ["time", seconds(score.seconds)]]),
   );
 }
 
@@ -155,8 +211,8 @@ function transcript(data) {
 function cost({ reply, seconds: took }) {
   const { tokens_in = 0, tokens_out = 0, pictures_in = 0, calls = 0 } = reply.usage;
   return [
-    `${tokens_in.toLocaleString()} tokens in, ${tokens_out.toLocaleString()} out`,
-    pictures_in ? count(pictures_in, "picture") : "",
+    `${tokens_in.toLocaleString("en")} tokens in, ${tokens_out.toLocaleString("en")} out`,
+    pictures_in ? count(pictures_in, "image") : "",
     calls ? "" : "nothing charged",
     took === undefined ? "" : seconds(took),
   ].filter(Boolean).join(" · ");
@@ -166,28 +222,19 @@ function parts(data, list) {
   return el(
     "ol",
     { class: "parts" },
-    list.map((part) =>
-      el(
-        "li",
-        { class: part.by },
-        el("span", { class: "label" }, part.once ? "task, this call only" : part.by),
-        content(data, part),
-      ),
-    ),
+    list.map((part) => el("li", { class: part.by }, el("span", { class: "label" }, part.once ? "task, this call only" : part.by), content(data, part))),
   );
 }
 
 function content(data, part) {
-  if (part.picture) return shot(data, part.picture, `picture by the ${part.by}`);
+  if (part.picture) return shot(data, part.picture, `image by the ${part.by}`);
   return part.sound ? player(data, part.sound) : words(part.text ?? "");
 }
 
 /** Built when it is opened: the contexts of a long episode add up to far more than the episode. */
 function lazily(build) {
   const host = el("div");
-  queueMicrotask(() =>
-    host.parentElement?.addEventListener("toggle", () => host.childElementCount || host.append(build())),
-  );
+  queueMicrotask(() => host.parentElement?.addEventListener("toggle", () => host.childElementCount || host.append(build())));
   return host;
 }
 
