@@ -12,9 +12,10 @@ from functools import lru_cache
 from string import ascii_uppercase
 from typing import Any, NamedTuple
 
-from sketchmark.answers.mentions import Words
-from sketchmark.answers.reader import Reader
-from sketchmark.answers.reply import UNREAD, Parsed, plain, said
+from sketchmark.answers.candidates import Words
+from sketchmark.answers.decision import Reader
+from sketchmark.answers.cleanup import said
+from sketchmark.answers.reply import UNREAD, Parsed, plain
 from sketchmark.answers.yes_no import NO, YES, read_yes_no
 from sketchmark.episode.sample import Sample
 from sketchmark.errors import BadInput

@@ -7,11 +7,12 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from sketchmark.answers import statements as words
-from sketchmark.answers.lines import Group, Line
-from sketchmark.answers.mentions import FIRST_WORDS, Token, Words
-from sketchmark.answers.reader import NOTHING, UNDECIDED, Commitment, Entry, Reader
-from sketchmark.answers.reply import UNREAD, Parsed, said
+from sketchmark.answers import vocabulary as words
+from sketchmark.answers.clauses import Group, Line
+from sketchmark.answers.candidates import FIRST_WORDS, Token, Words
+from sketchmark.answers.decision import NOTHING, UNDECIDED, Commitment, Entry, Reader
+from sketchmark.answers.cleanup import said
+from sketchmark.answers.reply import UNREAD, Parsed
 
 _DIGITS = r"(?:\d{1,3}(?:,\d{3}){1,12}|\d{1,40})"
 _NUMBER = re.compile(

@@ -10,15 +10,17 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from sketchmark.answers import statements as vocabulary
+from sketchmark.answers import vocabulary
 from sketchmark.answers.choices import lettered, read_choice
-from sketchmark.answers.claims import CLAUSE, LEADS_TO, announced, goes_on, is_bare, is_wide, part_of_another
-from sketchmark.answers.lines import Group, Line
-from sketchmark.answers.mentions import Words, tokens
+from sketchmark.answers.roles import CLAUSE, LEADS_TO, announced, goes_on, is_bare, is_wide, part_of_another
+from sketchmark.answers.clauses import Group, Line
+from sketchmark.answers.candidates import Words, tokens
 from sketchmark.answers.numbers import number as parse_number
 from sketchmark.answers.numbers import read_number
-from sketchmark.answers.reply import FIRST_SLOT, UNREAD, Parsed, plain, said
-from sketchmark.answers.statements import Statement, in_our_words, statements
+from sketchmark.answers.cleanup import FIRST_SLOT, said
+from sketchmark.answers.reply import UNREAD, Parsed, plain
+from sketchmark.answers.statements import Statement, statements
+from sketchmark.answers.vocabulary import in_our_words
 from sketchmark.answers.text_metrics import bleu, rouge, token_overlap, words
 from sketchmark.answers.yes_no import read_yes_no
 from sketchmark.episode import Episode, Grading, Scores

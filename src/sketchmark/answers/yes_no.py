@@ -13,10 +13,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from sketchmark.answers.mentions import FIRST_WORDS, Words
-from sketchmark.answers.reader import Reader
-from sketchmark.answers.reply import FIRST_SLOT, UNREAD, Parsed, Said, said
-from sketchmark.answers.statements import HEDGE, NEGATOR, Statement, in_our_words, statements, word_set
+from sketchmark.answers.candidates import FIRST_WORDS, Words
+from sketchmark.answers.decision import Reader
+from sketchmark.answers.cleanup import FIRST_SLOT, Said, said
+from sketchmark.answers.reply import UNREAD, Parsed
+from sketchmark.answers.statements import Statement, statements
+from sketchmark.answers.vocabulary import HEDGE, NEGATOR, in_our_words, word_set
 
 _LONGEST = 60
 """Words of a clause or a question."""

@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import groupby
 
-from sketchmark.answers.reply import FIRST_SLOT, plain, unwrapped
-from sketchmark.answers.statements import AFTER_LETTER, ANSWER, BEFORE_LETTER, BREAK, OPTION, word_set
+from sketchmark.answers.cleanup import FIRST_SLOT, unwrapped
+from sketchmark.answers.reply import plain
+from sketchmark.answers.vocabulary import AFTER_LETTER, ANSWER, BEFORE_LETTER, BREAK, OPTION, word_set
 
 SPACED = r"(?-i:[0-9A-Za-z_\u00aa-\u1fff])"
 """Word characters of languages that separate words by spaces."""
