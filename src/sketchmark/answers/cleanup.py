@@ -39,7 +39,7 @@ _TOKEN = re.compile(
     re.IGNORECASE,
 )
 _ASKING = ("user", "human", "system", "tool", "ipython")
-_FIRST_TOKEN = re.compile(r"\A\s{0,9}<s>")
+_FIRST_TOKEN = re.compile(r"\A\s{0,9}<s>(?![^<]{0,2000}</s>\s{0,9}\S)")
 
 
 def _answered(text: str) -> str:
@@ -246,7 +246,7 @@ def said(response: Any) -> Said:
     text = without_thinking(response)
     if len(text) > HEAD + TAIL:
         text = f"{text[:HEAD]}\n\n{text[-TAIL:]}"
-    text = _unicode(_answered(html.unescape(text)))
+    text = _unicode(_answered(html.unescape(text))).replace("{,}", ",")
     text = _json(_STRUCK.sub(" ", _TOOL.sub(lambda tool: tool["body"], text)))
     text = _ADDRESS.sub(" ", _LINK.sub(lambda link: link["text"] or " ", _CALL.sub(_call, text)))
     text = _TABLE_RULE.sub("", _RETURNED.sub(r"<answer>\g<text></answer>", text))

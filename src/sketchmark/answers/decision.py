@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from sketchmark.answers.candidates import Words, tokens
@@ -27,7 +27,7 @@ _TORN = re.compile(
     r"|toss-?up|coin flip|could go either way)\b",
     re.IGNORECASE,
 )
-_FINAL = CONCLUDING | word_set("final ultimately conclusion overall")
+_FINAL = CONCLUDING | word_set("final ultimately conclusion overall altogether total")
 _STRENGTH = {"marked": 4, "announced": 3, "concluded": 2, "called": 2, "stated": 2, "labelled": 1, "bare": 1}
 _JOINT = ("called", "bare", "stated", "labelled")
 """Kinds of claims that must agree with each other; of announcements the last one may be the result of the others."""
@@ -88,22 +88,22 @@ class Reader:
                     blocked = True
                 elif not entry.listed or self.several or claim.how == "called":
                     more = made[-1].letters if made and _ADDS.search(entry.statement.text) else frozenset()
-                    made.append(Claim(claim.letters | more, claim.how, claim.final))
+                    made.append(replace(claim, letters=claim.letters | more))
         if made:
-            return self._decided(made)
+            return self._decided(made, entries)
         return UNDECIDED if blocked else self._whole(entries)
 
     def _claims(self, entry: Entry) -> Iterator[Claim | None]:
         if entry.agreed and len(entry.line.groups) == 1:
             yield Claim(entry.line.groups[0].letters, "called", True)
             return
-        final = entry.statement.corrects or entry.statement.apart or entry.statement.heading or entry.after_cue
-        final = final or any(token.text in _FINAL for token in entry.line.tokens) or entry.line.is_headed
+        final = entry.statement.corrects or any(token.text in _FINAL for token in entry.line.tokens)
+        headed = entry.line.is_headed or entry.statement.heading or entry.after_cue
         claims = claims_of(
             entry.line, entry.statement, after_cue=entry.after_cue, alone=not self.letters, phrases=self.phrases
         )
         for claim in claims:
-            yield Claim(claim.letters, claim.how, final) if claim else None
+            yield Claim(claim.letters, claim.how, final, headed, entry.statement.apart) if claim else None
 
     def _entries(self, text: str, slots: Sequence[frozenset[str]]) -> list[Entry]:
         text = in_our_words(self.words.marked(text))
@@ -121,13 +121,14 @@ class Reader:
             other.after_cue = not other.listed and _opens(one)
         return entries
 
-    def _decided(self, made: Sequence[Claim]) -> Commitment:
+    def _decided(self, made: Sequence[Claim], entries: Sequence[Entry]) -> Commitment:
         last = made[-1]
         strength = _STRENGTH[last.how]
         for claim in made[:-1] if not self.several else ():
             differs = claim.letters != last.letters
             stronger = _STRENGTH[claim.how] > strength or (claim.how == last.how == "announced")
-            if differs and stronger and not last.final:
+            wins = last.final or (last.headed and not claim.headed) or (last.apart and not claim.headed)
+            if differs and stronger and not wins:
                 return UNDECIDED
         alike = [claim.letters for claim in made if last.how in _JOINT and claim.how == last.how and not last.final]
         how = {"called": "concluded", "stated": "concluded", "bare": "reply", "labelled": "announced"}

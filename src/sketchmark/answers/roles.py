@@ -124,12 +124,15 @@ def _names(word: str, known: frozenset[str]) -> bool:
 class Claim:
     """The options asserted together (several: undecided; none: another kind of answer), and how.
 
-    `final`: it concludes, or corrects what was claimed before.
+    `final`: it concludes, or corrects what was claimed before. `headed`: it follows `Answer:` or the like. `apart`:
+    it begins a paragraph.
     """
 
     letters: frozenset[str]
     how: str
     final: bool = False
+    headed: bool = False
+    apart: bool = False
 
 
 def claims_of(

@@ -24,7 +24,10 @@ _CONCESSION = re.compile(r"(?:while|although|though|even though|despite|much as)
 _LABEL_END = re.compile(
     r"(?:\A|\s)[\"'(\[]{0,2}[A-Za-z]\.\Z|(?:\A|\s)\d{1,2}\.\Z|\b(?:dr|mr|mrs|ms|st|no|approx|ca|cf)\.\Z", re.I
 )
-_ASIDE = re.compile(r"\((?=[^()\s]{1,40}\s[^()\s]{1,40}\s)[^()\n]{3,300}\)")
+_ASIDE = re.compile(
+    r"\((?=[^()\s]{1,40}\s[^()\s]{1,40}\s|(?:possibly|maybe|perhaps|not|previously|formerly|was)\s)[^()\n]{3,300}\)",
+    re.I,
+)
 
 _SUPPOSED = re.compile(
     r"\b(?:if|unless|suppose|supposing|assume|assumes|assuming|imagine|hypothetically|whether|let us say|let's say"
@@ -40,9 +43,12 @@ _SEEN = re.compile(
 _TOLD = re.compile(
     r"\b(?:some|many|most|several|few) (?:people|students|users|models|readers|doctors|experts|might|may|would"
     r"|say|argue|think|claim)\b"
-    r"|\b(?:others|people|students?|colleagues?|textbooks?|the user|annotators?|radiologists?|friends?|teachers?"
+    r"|\b(?:others|people) (?:also |often |usually |might |may |would |will |could |sometimes )?(?:say|think|claim|argue|answer"
+    r"|choose|pick|believe|call|guess|see|consider|prefer)\b"
+    r"|\b(?:students?|colleagues?|textbooks?|the user|annotators?|radiologists?|friends?|teachers?"
     r"|(?:careless|naive|hasty|casual|quick|sloppy|inattentive) \w+|novices?|beginners?)\b"
-    r"|\b(?:he|she|they|you|someone|somebody|everyone|anyone|one) (?:might|may|could|would|asked?|mentioned)\b"
+    r"|\b(?:he|she|they|someone|somebody|everyone|anyone|one) (?:might|may|could|would|asked?|mentioned)\b"
+    r"|\byou (?:might|may|could|would|asked?|mentioned)\b(?! (?:need|have) )"
     r"|(?<![\w'])(?!(?:i|we|i'd|i'll|would|will|can|must|should|to|do|so|therefore|also|just|not|me|us|still|only"
     r"|then|and|thus|hence|now|clearly|have|had|have to)\b)[\w']+ (?:also |often |usually )?"
     r"(?:says?|said|thinks?|thought|claims?|claimed|believes?|argues?|answered|chose|picked|wrote|insists?)\b"
@@ -75,6 +81,7 @@ _TAKEN_BACK = re.compile(
     r"|\b(?:that|this)(?:'s| is| was| seems) (?:not (?:right|correct|it)|wrong|incorrect|a mistake)\b"
     r"|\bthat (?:does not|doesn't) (?:work|make sense)\b|\b(?:above|previous|earlier) (?:answer )?(?:is|was) (?:wrong|incorrect)\b"
     r"|\b(?:that|this) (?:cannot|can't) be\b(?! \S+ly\b)(?:[.!]|$| right| correct)"
+    r"|\b(?:losing|lost) count\b|\A(?:hmm,? )?or\b"
     rf"|\A(?:oh|uh|um|hmm|ah|or|well|sorry)?,?\s?{_NO}",
     re.I,
 )
@@ -87,6 +94,7 @@ _PLANNED = re.compile(
 _REFUSED = re.compile(
     r"\b(?:i|we) (?:cannot|can't|could not|couldn't|am unable to|am not able to|do not|don't) (?:\w+ )?(?:tell"
     r"|see|determine|say|know|view|help|answer|identify|discuss|decide)\b"
+    r"|\b(?:cannot|can't|could not|couldn't) (?:be )?(?:reliably |really )?(?:comput|answer|determin|tell|count|identif|decid)"
     r"|\bunable to\b|\bno idea\b|\bnot possible to\b",
     re.I,
 )
@@ -133,10 +141,14 @@ class Statement:
         """True if it announces a step rather than a finding."""
         return _PLANNED.search(self.text) is not None
 
+    @property
+    def refused(self) -> bool:
+        return _REFUSED.search(self.text) is not None
+
     @cached_property
     def stated(self) -> bool:
         """True if it is a finding of the model itself."""
-        return self.own and not self.planned and not _REFUSED.search(self.text)
+        return self.own and not self.planned and not self.refused
 
 
 def statements(text: str, keep: str = "") -> Iterator[Statement]:

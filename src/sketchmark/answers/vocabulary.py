@@ -36,8 +36,6 @@ AFTER_LETTER = VERB.union(BREAK, SUBORDINATE, _CLASSES["following"])
 _ANNOUNCING = COPULA.union(OPTION, CHOOSE, CONCLUDING, POINTING, ANSWER, PRONOUN)
 BEFORE_LETTER = _ANNOUNCING.union(FILLER, NEGATOR, HEDGE, BREAK, SEPARATOR, _CLASSES["leading"]) - {"a", "an"}
 """A letter after any other word belongs to that word: vitamin D, panel B."""
-YES, NO = word_set(TABLES["yes"]), word_set(TABLES["no"])
-TRUE, FALSE = word_set(TABLES["true"]), word_set(TABLES["false"])
 
 
 def is_negator(word: str) -> bool:
@@ -69,12 +67,12 @@ def _pattern(*tables: Mapping[str, str]) -> tuple[re.Pattern[str], dict[str, str
 
 
 _WORDS = (_pattern(TABLES["unspaced"]), _pattern(TABLES["idioms"], TABLES["spaced"]))
-_APOSTROPHE = str.maketrans({"’": "'", "‘": "'", "ʼ": "'"})
+APOSTROPHE = str.maketrans({"’": "'", "‘": "'", "ʼ": "'"})
 
 
 def in_our_words(text: str) -> str:
     """Replace idioms and words of other languages by the plain English words of the tables."""
-    text = text.translate(_APOSTROPHE)
+    text = text.translate(APOSTROPHE)
     for pattern, ours in _WORDS:
         text = pattern.sub(lambda found, ours=ours: f" {ours[' '.join(found[0].casefold().split())]} ", text)  # type: ignore[misc]
     return text

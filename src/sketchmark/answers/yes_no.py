@@ -18,7 +18,7 @@ from sketchmark.answers.decision import Reader
 from sketchmark.answers.cleanup import FIRST_SLOT, Said, said
 from sketchmark.answers.reply import UNREAD, Parsed
 from sketchmark.answers.statements import Statement, statements
-from sketchmark.answers.vocabulary import HEDGE, NEGATOR, in_our_words, word_set
+from sketchmark.answers.vocabulary import APOSTROPHE, HEDGE, NEGATOR, TABLES, in_our_words, word_set
 
 _LONGEST = 60
 """Words of a clause or a question."""
@@ -240,13 +240,29 @@ def _stem(word: str) -> str:
 
 YES = word_set("yes yeah yep true correct 是 对 有 是的 对的 正确")
 NO = word_set("no nope false incorrect 否 不是 没有 不对 无 错 不 错误 不正确")
+"""Ground truths that make a question one of yes or no."""
+_START = r"(?:^[^\w\n]{0,4}|(?<=[.!?…:;,。！？、「«\"'(—–])\s?|(?<=[-=]\s))"
+_END = r"(?=\s?(?:[^\w\s]|\Z|\n))"
+_CLOSE = r"(?=[^\w\n]{0,4}$)"
+
+
+def _sentences(name: str) -> str:
+    return "|".join(f"(?:{pattern.format(**TABLES['subjects'])})" for pattern in TABLES[name])
+
+
+def _plain(name: str) -> str:
+    return "|".join(sorted(map(re.escape, TABLES[name].split()), key=len, reverse=True))
+
+
 _SAID = re.compile(
     r"\b(?P<yes>yes|yeah|yep|yup)\b"
     r"|\b(?P<no>no|nope|nah)\b(?=\s?(?:[^\w\s]|\Z)|\s?\n|\s(?:it|there|this|that|the|i|we|he|she|they|because|since|as"
-    r"|but|and|or|not|is|was|are|if|in|on|at|to)\b)"
-    r"|^[^\w\n]{0,4}(?:(?P<true>true|correct)|(?P<false>false|incorrect))(?=[^\w\n]{0,4}$)"
-    r"|(?:^[^\w\n]{0,4}|答案(?:[是为][ ]?:?|[ ]?:)[ ]?)"
-    r"(?:(?P<shi>是的|是|对的|对|有|正确)|(?P<fou>不是|没有|不对|不正确|错误|否|无|错|不))(?=\W|$)",
+    r"|but|and|or|not|is|was|are|if|in|on|at|to|such|they)\b)"
+    rf"|{_START}(?:(?P<yes_start>{_plain('yes')})|(?P<no_start>{_plain('no')})){_END}"
+    rf"|\b(?:(?P<yes_end>{_plain('yes')})|(?P<no_end>{_plain('no')})){_CLOSE}"
+    rf"|答案(?:[是为][ ]?:?|[ ]?:)[ ]?(?:(?P<yes_zh>是的|是|对的|对|有|正确)|(?P<no_zh>不是|没有|不对|不正确|错误|否|无|错|不))(?=\W|$)"
+    rf"|(?:^[^\w\n]{{0,4}}|(?<=[.!?。！？,:]\s)|(?<=[。！？、]))(?:and |so |but |well |ok )?"
+    rf"(?:(?P<yes_whole>{_sentences('affirmed')})|(?P<no_whole>{_sentences('denied')}))(?=\s?[.!,;…。、*\"']|\s?$)",
     re.IGNORECASE | re.MULTILINE,
 )
 
@@ -258,11 +274,11 @@ class _YesNo(Words):
         super().__init__({"Y": "yes", "N": "no"})
 
     def marked(self, text: str) -> str:
-        return _SAID.sub(self._said, text)
+        return _SAID.sub(self._said, text.translate(APOSTROPHE))
 
     def _said(self, found: re.Match[str]) -> str:
         name = found.lastgroup or ""
-        mark = chr(FIRST_WORDS + (name not in ("yes", "true", "shi")))
+        mark = chr(FIRST_WORDS + (not name.startswith("yes")))
         return f"{found[0][: found.start(name) - found.start()]} {mark} "
 
 
