@@ -27,6 +27,11 @@ _BESIDE = word_set("of side next to above below under behind hand")
 _YES, _NO = word_set("✓ ✔ ✅ ☑"), word_set("✗ ✘ ❌ × ✖ 🚫")
 _VERDICT_MARKS = _YES | _NO
 _RELATIVE = word_set("which who that where the with being having as")
+_NO_LABEL = words.OPTION | word_set(
+    "example examples question figure step image panel group team vitamin type note confidence second runner hint"
+    " eliminated wrong first previous initial user student"
+)
+"""Words of labels that do not announce an answer."""
 _EXCEPT = word_set("except but besides excluding not")
 _ALL = word_set("all every everything each others rest any")
 _NONE = word_set("none nothing no neither nobody")
@@ -79,6 +84,23 @@ class Line:
         """Return whether the statement is an answer after its heading: `Answer: B`."""
         head = next((place for place, token in enumerate(self.tokens[:6]) if token.text in words.SEPARATOR), 0)
         return any(self.text(place) in words.ANSWER for place in range(head))
+
+    def at_edge(self, group: Group) -> bool:
+        """Return whether an option is the first or last word of the statement."""
+        return group.start == 0 or all(
+            is_mark(token.text) or token.text in ".!," for token in self.tokens[group.end :]
+        )
+
+    def labelled(self, group: Group) -> bool:
+        """Return whether a short label introduces the option and nothing follows it: `Verdict: B`."""
+        before = [token.text for token in self.tokens[: group.start] if not is_mark(token.text)]
+        if not 2 <= len(before) <= 6 or before[-1] not in (":", "=") or group.start > 9:
+            return False
+        known = words.NEGATOR | words.HEDGE | words.WRONG | _NO_LABEL | words.SEPARATOR
+        if any(word in known for word in before[:-1]) or any(token.letters for token in self.tokens[: group.start]):
+            return False
+        rest = [token.text for token in self.tokens[group.end :] if not is_mark(token.text)]
+        return not rest or (rest[0] in ".!;" and len(rest) == 1)
 
     def ends(self, place: int) -> bool:
         """Return whether a clause ends at a place."""

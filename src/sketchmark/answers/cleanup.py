@@ -96,7 +96,7 @@ _ADDRESS = re.compile(
     re.IGNORECASE,
 )
 _BOX = re.compile(
-    r"(?P<lead>^[ ]?(?:[-*+•|][ ]|\d{1,2}[.)][ ])?[ ]?|(?<=[ ])(?=[\[☑☒☐◉○●]))"
+    r"(?P<lead>^[ ]?(?:[-*+•|][ ]|\d{1,2}[.)][ ])?[ ]?|(?<=[ ])(?=[\[(☑☒☐◉○●]))"
     r"(?:[\[(](?P<in>[ xX✓✔•*])[\])]|(?P<sign>[☑☒☐◉○⚪🔘●◯]))[ ]{1,3}(?=\S)",
     re.M,
 )
@@ -122,6 +122,8 @@ _HTML = re.compile(
 
 def _box(found: re.Match[str]) -> str:
     sign = found["in"] or found["sign"]
+    if found["in"] and not found["lead"] and found.start() and not re.search(r"[\[(] [\])]", found.string):
+        return found[0]
     crossed = sign == "☒" and "☐" not in found.string
     return f"{found['lead']}{'❌' if sign in ' ☐○⚪◯' or crossed else '✅'} "
 

@@ -81,7 +81,8 @@ class Reader:
         made: list[Claim] = []
         blocked = False
         for entry in entries:
-            if entry.statement.takes_back or (made and _TORN.search(entry.statement.text)):
+            says_no = self.opening and entry.line.groups and entry.line.groups[0].start == 0
+            if (entry.statement.takes_back and not says_no) or (made and _TORN.search(entry.statement.text)):
                 made, blocked = [], blocked or bool(made) or bool(entries[0].shape)
             for claim in self._claims(entry):
                 if claim is None or not claim.letters:
@@ -150,7 +151,7 @@ class Reader:
                 others = labels_after(first.line, group)
                 others |= also(first.line, group)[0] if group.form == "words" else frozenset()
                 return self._checked(group.letters.union(others, *labels), "reply")
-        return NOTHING if self.opening else self._mentioned(entries)
+        return self._mentioned(entries)
 
     def _mentioned(self, entries: Sequence[Entry]) -> Commitment:
         """Return the one option that is named in a finding, if nothing is said against it and no other is named."""
@@ -165,7 +166,10 @@ class Reader:
                 if another or not entry.statement.own or entry.line.hedged_at(group):
                     return NOTHING
                 named |= group.letters
-                stated = stated or (group.form == "words" and entry.statement.stated)
+                placed = not self.opening or (
+                    entry.line.at_edge(group) and not set('"“«') & set(entry.statement.text)
+                )
+                stated = stated or (group.form == "words" and placed and entry.statement.stated)
         return self._checked(frozenset(named), "reply") if stated else NOTHING
 
 

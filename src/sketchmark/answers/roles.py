@@ -171,6 +171,8 @@ def _how(line: Line, group: Group, after_cue: bool) -> str:
         return "announced"
     if line.called_right(group):
         return "called"
+    if line.labelled(group):
+        return "labelled"
     return "bare" if role == "start" and _nothing_else(line, group) else ""
 
 

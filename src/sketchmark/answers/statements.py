@@ -32,7 +32,7 @@ _ASIDE = re.compile(
 _SUPPOSED = re.compile(
     r"\b(?:if|unless|suppose|supposing|assume|assumes|assuming|imagine|hypothetically|whether|let us say|let's say"
     r"|in case|in that case|provided that|would have been|had it been|were it|were this|could have been)\b"
-    r"|\A(?:say|let)\s",
+    r"|\A(?:say|let)\s|\Ato (?:answer|say|choose|conclude|reply)\b",
     re.I,
 )
 _SEEN = re.compile(
@@ -50,14 +50,14 @@ _TOLD = re.compile(
     r"|\b(?:he|she|they|someone|somebody|everyone|anyone|one) (?:might|may|could|would|asked?|mentioned)\b"
     r"|\byou (?:might|may|could|would|asked?|mentioned)\b(?! (?:need|have) )"
     r"|(?<![\w'])(?!(?:i|we|i'd|i'll|would|will|can|must|should|to|do|so|therefore|also|just|not|me|us|still|only"
-    r"|then|and|thus|hence|now|clearly|have|had|have to)\b)[\w']+ (?:also |often |usually )?"
+    r"|then|and|thus|hence|now|clearly|have|had|don't|didn't|can't|wouldn't|cannot|sign|text|label|banner|screen|poster|it|board|shirt)\b)[\w']+ (?:also |often |usually )?"
     r"(?:says?|said|thinks?|thought|claims?|claimed|believes?|argues?|answered|chose|picked|wrote|insists?)\b"
     r"|\b(?:tempting|mistake|misconception|distractor|at first|first impression|initial|initially|originally"
     r"|first (?:instinct|thought|guess|idea|pick|reaction|answer|choice was)|used to think|gut feeling|previously|earlier)\b"
     r"|\baccording to (?!(?:the|this|my) (?:\w+ )?"
     r"(?:picture|image|figure|diagram|graph|table|chart|photo|scene|scan|data|question|map|count|calculation))"
     r"|\bi (?:first |had |once )?(?:thought|assumed|guessed|considered)\b|\bi was (?:going|about) to\b"
-    r"|\b(?:reads|says|written|labell?ed|titled|captioned|states)[:,]?\s[\"“«„]"
+    r"|\b(?:reads|says|written|labell?ed|titled|captioned|states)[:,]?\s[\"“«„][^\"”»]{0,80}\b(?:answer|choose|correct)\b"
     r"|[\"“«„][^\"”»]{8,300}[\"”»],?\s(?:is|was|would|says|said|might|may|could|seems|claims|reads)\b",
     re.I,
 )
@@ -76,7 +76,7 @@ _ASKED_FOR = re.compile(
 _TAKEN_BACK = re.compile(
     r"\bwait\b|\bscratch that\b|\bon second thoughts?\b|\bon reflection\b|\bcorrection\b|\bactually,? no\b"
     r"|\bi take (?:that|it) back\b|\bstrike that\b|\bi meant?\b(?! to)|\bmake that\b|\boops\b|\bmy mistake\b|\bmy bad\b"
-    r"|\blet me (?:reconsider|rethink|recheck|re-check|redo|start over|try again|check again|think again|correct)\b"
+    r"|\blet me (?:reconsider|rethink|recheck|re-check|redo|start over|try again|check again|think again|look again|correct)|\btake another look\b"
     r"|\bi (?:misread|misjudged|miscounted|mixed up|was wrong|made an? (?:mistake|error)|retract|need to correct)\b"
     r"|\b(?:that|this)(?:'s| is| was| seems) (?:not (?:right|correct|it)|wrong|incorrect|a mistake)\b"
     r"|\bthat (?:does not|doesn't) (?:work|make sense)\b|\b(?:above|previous|earlier) (?:answer )?(?:is|was) (?:wrong|incorrect)\b"
