@@ -258,4 +258,6 @@ def _inside_a_word(token: Token, before: Token, after: Token, beyond: Token) -> 
         return True
     if not (after.glued and beyond.glued):
         return False
+    if after.text == "'" and not beyond.text.isalpha():
+        return False
     return after.text in ("'", "-", "_") or (after.text == "." and beyond.text.isalnum() and not beyond.form)

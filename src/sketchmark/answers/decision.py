@@ -27,6 +27,8 @@ _TORN = re.compile(
     r"|toss-?up|coin flip|could go either way)\b",
     re.IGNORECASE,
 )
+_CLOSED = tuple(".!。)\"'")
+"""Ends of a sentence that was not truncated."""
 _FINAL = CONCLUDING | word_set("final ultimately conclusion overall altogether total")
 _STRENGTH = {"marked": 4, "announced": 3, "concluded": 2, "called": 2, "stated": 2, "labelled": 1, "bare": 1}
 _JOINT = ("called", "bare", "stated", "labelled")
@@ -169,7 +171,8 @@ class Reader:
                 placed = not self.opening or (
                     entry.line.at_edge(group) and not set('"“«') & set(entry.statement.text)
                 )
-                stated = stated or (group.form == "words" and placed and entry.statement.stated)
+                whole = group.form == "words" or (group.form == "letter" and entry.statement.text[-1:] in _CLOSED)
+                stated = stated or (whole and placed and entry.statement.stated)
         return self._checked(frozenset(named), "reply") if stated else NOTHING
 
 

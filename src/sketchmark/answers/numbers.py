@@ -149,7 +149,7 @@ _PART = "|".join(sorted(_PARTS, key=len, reverse=True))
 _WORDED = re.compile(
     rf"(?<![\w-])(?P<minus>minus |negative )?(?:(?P<many>(?:(?:{_EN})|a(?=[ ](?:{_SCALE})))(?:[ -](?:and[ ])?(?:{_EN}|{_SCALE})){{0,12}})"
     rf"(?:[ ](?P<part>{_PART})(?![\w-])|[ ]point[ ](?P<point>(?:{_EN})(?:[ ](?:{_EN})){{0,6}})|(?P<half>[ ]and[ ]a[ ]half))?"
-    rf"|(?:a[ ])?(?P<one>half|quarter|third)(?=[.!]?\s?\Z))(?![\w-])",
+    rf"|(?:(?:a[ ])?(?P<one>half|quarter)|a[ ](?P<third>third))(?=[.!]?\s?\Z))(?![\w-])",
     re.IGNORECASE,
 )
 _ONE_BEFORE = re.compile(
@@ -199,7 +199,8 @@ def spelt_numbers(text: str) -> Iterator[tuple[int, int, float]]:
 
 
 def _spelt(found: re.Match[str]) -> float:
-    value = 1 / _PARTS[found["one"].casefold()] if found["one"] else float(_counted(found["many"]))
+    one = found["one"] or found["third"]
+    value = 1 / _PARTS[one.casefold()] if one else float(_counted(found["many"]))
     if found["part"]:
         value /= _PARTS[found["part"].casefold()]
     elif found["point"]:

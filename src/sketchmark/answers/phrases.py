@@ -115,6 +115,7 @@ _KIND = word_set(
     "group kind type sort piece bunch pair set picture image photo view case example form colour color shade variety lot"
     " number member species herd flock slice glass cup bowl plate bottle couple photograph drawing painting sketch model"
 )
+_ELSE = word_set("different alike elsewhere else similar")
 _ADJECTIVE = re.compile(r"\w{2,}(?:al|ic|ous|ful|ive|ish|less|able|ible|ern|ular|ny|my|den|ed)\Z")
 _COLOURS = word_set(
     "red green blue yellow orange purple pink brown black white grey gray silver golden gold beige violet turquoise"
@@ -148,7 +149,7 @@ class _Entry:
         begin = self.announced or 0
         roles = {self._role(group, begin) for group in self.groups if group.start >= begin}
         if "given" in roles:
-            return None if "doubted" in roles or self._lists(begin) else True
+            return None if roles & {"doubted", "another"} or self._lists(begin) else True
         return None if "doubted" in roles else False
 
     def _role(self, group: Group, begin: int) -> str:
@@ -156,7 +157,13 @@ class _Entry:
             return "denied"
         before = self.texts[group.start - 1] if group.start else ""
         after = self.line.text(group.end)
-        either = {before, after} & {"or", "versus", "/"}
+        either = (
+            {before, after} & {"or", "versus", "/"}
+            or after in ("would", "could", "might", "may")
+            or before in ("for", "about")
+        )
+        if _ELSE.intersection(self.texts[group.end : group.end + 3]):
+            return "doubted"
         if self.line.hedged_at(group) or either or before in _DOUBTING or self.statement.aside:
             return "doubted"
         if self._is_another(before, group):
@@ -178,9 +185,12 @@ class _Entry:
 
     def _modifies(self, group: Group) -> bool:
         """Return whether a noun follows of which the phrase is only a part: `heart failure`, but not `blue shirt`."""
-        if not goes_on(self.line, group):
+        phrase, following = self.texts[group.start], self.line.text(group.end + 1)
+        verb = following in ("it", "the", "a", "an", "this", "that", "him", "her", "them")
+        if not goes_on(self.line, group) or verb or phrase.isdigit():
             return False
-        phrase = self.texts[group.start]
+        if self.announced is not None:
+            return True
         return not (phrase in _COLOURS or _ADJECTIVE.match(phrase)) or self.line.text(group.end) in _DIRECTION
 
     def _follows_another(self, group: Group, begin: int) -> bool:
@@ -188,7 +198,7 @@ class _Entry:
         words = self.texts[max(begin, group.start - 8) : group.start]
         if _COMPARING.intersection(words[-4:]) or any(word in ("which", "who") for word in words):
             return True
-        copula = next((at for at, word in enumerate(self.texts[begin : group.start], begin) if word in _IS), None)
+        copula = next((at for at in range(group.start - 1, begin - 1, -1) if self.texts[at] in _IS), None)
         if copula is None and self.announced is None:
             return "that" in words[1:]
         named = self.texts[(copula + 1 if copula is not None else begin) : group.start]
@@ -207,19 +217,40 @@ class _Entry:
                 items.append(item)
             elif joint in ("and", "or") and not item and token.text in ("a", "an", "the"):
                 continue
-            elif token.letters or token.text[:1].isalnum():
+            elif token.letters or token.text[:1].isalpha():
                 item.append("" if place in self.named else token.text)
         for one, other in pairwise(items):
             if ("" in one) != ("" in other):
                 rest, phrase = (other, one) if "" in one else (one, other)
                 edge = phrase[-1] == "" if phrase is one else phrase[0] == ""
-                if edge and rest and len(rest) <= 4 and not CLAUSE.intersection(rest) and not _LIGHT.issuperset(rest):
+                if (
+                    edge
+                    and rest
+                    and len(rest) <= 4
+                    and not rest[0].endswith("ing")
+                    and not CLAUSE.intersection(rest)
+                    and not _LIGHT.issuperset(rest)
+                ):
                     return True
         return False
 
     @property
-    def opening(self) -> tuple[str, ...]:
-        return tuple(self.texts[:2])
+    def denies(self) -> bool:
+        return any(map(vocabulary.is_negator, self.texts)) or "❌" in self.texts
+
+    def is_like(self, other: _Entry) -> bool:
+        """Return whether two statements name things in the same way: `I see a guitar. I see a drum.`"""
+        if len(self.texts) < 3 or self.texts[:2] != other.texts[:2]:
+            return False
+        article = self.texts[2] in ("a", "an", "the")
+        return article and other.texts[2:3] == self.texts[2:3] if article else len(self.texts) == len(other.texts)
+
+    @property
+    def is_pointing(self) -> bool:
+        """True for `this is …`."""
+        return self.texts[:1] in (["it's"], ["that's"]) or (
+            self.texts[:1] in (["it"], ["this"], ["that"]) and self.texts[1:2] == ["is"]
+        )
 
 
 _IS = vocabulary.word_set("is are was were it's that's be shows show depicts see called")
@@ -258,6 +289,7 @@ class _Reader:
             elif due or entry.announced is not None:
                 due = entry.leaves_open
                 given = given if due else Parsed(entry.verdict(), "announced")
+                due = due or (entry.verdict() is False and entry.denies)
             else:
                 due = entry.leaves_open
         whole = self._whole(entries, taken_back)
@@ -287,11 +319,17 @@ class _Reader:
         if None in verdicts and len(verdicts) > 1 and not all(entry.statement.own for entry in meant):
             verdicts.remove(None)
         sure = next(entry for entry, verdict in zip(meant, verdicts, strict=False) if verdict)
-        others = [entry for entry in entries if not entry.groups and entry.statement.own]
+        rest = [entry for entry in entries[since:] if entry.statement.own and not entry.denies]
+        others = [entry for entry in rest if not entry.groups or not entry.verdict()]
         turned = any(entry.statement.corrects and entries.index(entry) > entries.index(sure) for entry in others)
-        alike = any(len(entry.texts) > 2 and entry.opening == sure.opening for entry in others)
-        listed = any(is_bare(entry.line) and is_bare(sure.line) for entry in others)
+        alike = any(entry.is_like(sure) or (entry.is_pointing and not sure.is_pointing) for entry in others)
+        listed = any(is_bare(entry.line) and (is_bare(sure.line) or self._leads(entry, rest)) for entry in others)
         return None if turned or alike or listed or None in verdicts else True
+
+    def _leads(self, entry: _Entry, rest: Sequence[_Entry]) -> bool:
+        """Return whether a reply begins with a bare answer of one or two words."""
+        named = [text for text in entry.texts if text[:1].isalpha()]
+        return entry is rest[0] and len(named) <= 2 and not _LIGHT.issuperset(named) and "!" not in entry.texts
 
 
 def answers_with(phrases: Sequence[str], response: Any, *, exact: bool = False) -> Parsed[bool]:

@@ -57,24 +57,24 @@ _TOLD = re.compile(
     r"|\baccording to (?!(?:the|this|my) (?:\w+ )?"
     r"(?:picture|image|figure|diagram|graph|table|chart|photo|scene|scan|data|question|map|count|calculation))"
     r"|\bi (?:first |had |once )?(?:thought|assumed|guessed|considered)\b|\bi was (?:going|about) to\b"
-    r"|\b(?:reads|says|written|labell?ed|titled|captioned|states)[:,]?\s[\"“«„][^\"”»]{0,80}\b(?:answer|choose|correct)\b"
+    r"|\b(?:poster|slogan|sticker|lyrics?) (?:reads|says)\b|\b(?:reads|says|written|labell?ed|titled|captioned|states)[:,]?\s[\"“«„][^\"”»]{0,80}\b(?:answer|choose|correct)\b"
     r"|[\"“«„][^\"”»]{8,300}[\"”»],?\s(?:is|was|would|says|said|might|may|could|seems|claims|reads)\b",
     re.I,
 )
 _OTHER = re.compile(
-    r"\b(?:second|2nd|3rd|next|other|third|backup|fallback|alternate|alternative|less likely|least likely) (?:best|choice|guess|option"
+    r"(?<!the )\b(?:second|2nd|3rd|next|other|third|backup|fallback|alternate|alternative|less likely|least likely) (?:best|choice|guess|option"
     r"|pick|answer|candidate|possibility|place)\b"
     r"|\b(?:second[- ]best|runners?[- ]up|next[- ]best|plan b|close second|alternatively|otherwise|failing that|backup|fallback"
-    r"|also possible|also plausible|honou?rable mention)\b",
+    r"|as (?:an?|the|my) (?:alternative|backup|runner-up|second)|also possible|also plausible|honou?rable mention)\b",
     re.I,
 )
 _ASKED_FOR = re.compile(
     r"\bexamples?:|\b(?:please(?! (?:mark|select|choose|tick|put|note|take|accept|enter))|format|template|the form|for example|such as|one of|reply with|respond with"
-    r"|answer with|end with|your answer|should look like|choose from|select from|choose one)\b",
+    r"|(?<!i would )(?<!i'd )answer with|end with|your answer|should look like|choose from|select from|choose one)\b",
     re.I,
 )
 _TAKEN_BACK = re.compile(
-    r"\bwait\b|\bscratch that\b|\bon second thoughts?\b|\bon reflection\b|\bcorrection\b|\bactually,? no\b"
+    r"\bwait\b|\bscratch that\b|\bchanged my mind\b|\bon second thoughts?\b|\bon reflection\b|\bcorrection\b|\bactually,? no\b"
     r"|\bi take (?:that|it) back\b|\bstrike that\b|\bi meant?\b(?! to)|\bmake that\b|\boops\b|\bmy mistake\b|\bmy bad\b"
     r"|\blet me (?:reconsider|rethink|recheck|re-check|redo|start over|try again|check again|think again|look again|correct)|\btake another look\b"
     r"|\bi (?:misread|misjudged|miscounted|mixed up|was wrong|made an? (?:mistake|error)|retract|need to correct)\b"

@@ -50,8 +50,8 @@ def is_wide(word: str) -> bool:
 def any_word(words: frozenset[str] | Mapping[str, object]) -> str:
     """Build a pattern of whole words, the longest first; words of scripts without spaces need no edges."""
     longest = sorted(words, key=lambda word: (-len(word), word))
-    spaced = "|".join(re.escape(word).replace(r"\ ", r"\s") for word in longest if not is_wide(word))
-    wide = "|".join(re.escape(word).replace(r"\ ", r"\s") for word in longest if is_wide(word))
+    spaced = "|".join(re.escape(word).replace(r"\ ", r"\s") for word in longest if not any(map(is_wide, word)))
+    wide = "|".join(re.escape(word).replace(r"\ ", r"\s") for word in longest if any(map(is_wide, word)))
     parts = ([rf"(?<!\w)(?:{spaced})(?!\w)"] if spaced else []) + ([wide] if wide else [])
     return "|".join(parts)
 

@@ -18,13 +18,16 @@ from sketchmark.answers.numbers import number, spelt_numbers
 from sketchmark.answers.reply import plain
 from sketchmark.answers.vocabulary import TABLES, is_wide, word_set
 
-_UNIT = re.compile(r"\d+(?:[.,:]\d+)*|[^\W\d_](?:\.[^\W\d_])+\.?|[^\W_]+(?:['’][^\W_]+)*|%")
+_SIGN = r"[^\W_\u2e80-\uffff]"
+_UNIT = re.compile(
+    rf"\d+(?:st|nd|rd|th)\b|\d+(?:[.,:]\d+)*|[^\W\d_](?:\.[^\W\d_])+\.?|{_SIGN}+(?:['’]{_SIGN}+)*|%|[\u2e80-\uffff]+"
+)
 _ARTICLES = word_set("a an the")
 _LETTERS = str.maketrans({"ø": "o", "ł": "l", "æ": "ae", "œ": "oe", "ı": "i", "'": "", "’": "", ".": ""})
 _SPELLINGS = [
     (re.compile(pattern), new)
     for pattern, new in (
-        (r"(?<=\w{2})(?:ae|oe)(?=\w{3})|^(?:ae|oe)(?=\w{5})", "e"),
+        (r"(?<=\w)(?:ae|oe)(?=\w{3})|^(?:ae|oe)(?=\w{5})", "e"),
         (r"(?<=\w{2})our(?=s?$|ed$|ing$|ful$|ites?$|able$)", "or"),
         (r"(?<=[^aeiou\W])re(?=s?$)", "er"),
         (r"ogue(?=s?$)", "og"),
@@ -115,7 +118,8 @@ class Phrases(Words):
     def marked(self, text: str) -> str:
         out, at = [], 0
         for start, end, place in sorted(self._places(text), key=lambda found: (found[0], -found[1])):
-            if start >= at and not part_of_a_word(text, start, end, self.order[place], self.named):
+            fraction = text[start].isdigit() and text[start - 1 : start] in ("/", ".", "-", "−") and start
+            if start >= at and not fraction and not part_of_a_word(text, start, end, self.order[place], self.named):
                 out += [text[at:start], chr(FIRST_WORDS + place)]
                 at = end
         return "".join((*out, text[at:]))

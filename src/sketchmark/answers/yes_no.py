@@ -290,8 +290,8 @@ _SAID = re.compile(
 )
 _WHOLE = rf"(?:(?P<yes>{_sentences('affirmed')})|(?P<no>{_sentences('denied')}))(?=\s?[.!,;…。、*\"')\]]|\s?$)"
 _BOTH = re.compile(
-    rf"(?<!\w)(?:(?:{_plain('yes')})\W{{1,3}}(?:\w+\W{{1,3}}){{0,2}}(?:{_plain('no')}|no)"
-    rf"|(?:{_plain('no')}|no)\W{{1,3}}(?:\w+\W{{1,3}}){{0,2}}(?:{_plain('yes')}))(?!\w)",
+    rf"(?<!\w)(?:(?:{_plain('yes')})[ /]{{1,3}}(?:\w+[ /]{{1,3}}){{0,2}}(?:{_plain('no')}|no)"
+    rf"|(?:{_plain('no')}|no)[ /]{{1,3}}(?:\w+[ /]{{1,3}}){{0,2}}(?:{_plain('yes')}))(?!\w)",
     re.IGNORECASE,
 )
 _SENTENCE = re.compile(
@@ -310,7 +310,7 @@ class _YesNo(Words):
 
     def marked(self, text: str) -> str:
         text = text.translate(APOSTROPHE)
-        text = _BOTH.sub(lambda both: f"{both[0]}" if "," in both[0] or "." in both[0] else " yes or no ", text)
+        text = _BOTH.sub(" yes or no ", text)
         marked = _SAID.sub(self._said, text)
         return (_SENTENCE if marked == text else _TURNED).sub(self._said, marked)
 
