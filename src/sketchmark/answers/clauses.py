@@ -91,6 +91,14 @@ class Line:
             is_mark(token.text) or token.text in ".!," for token in self.tokens[group.end :]
         )
 
+    def is_label(self, group: Group) -> bool:
+        """Return whether a letter is surely an option's: not an article, a grade or part of a name."""
+        before, after = self.text(group.start - 1) if group.start else "", self.text(group.end)
+        named = before in words.OPTION or after in (")", "]")
+        plain = self.tokens[group.start].text not in "AIai" and before not in ("a", "an", "") and after != "+"
+        begins = self.text(0) in ("next", "then", "first", "now", "when")
+        return group.form == "letter" and (named or plain) and not begins and after != "would"
+
     def labelled(self, group: Group) -> bool:
         """Return whether a short label introduces the option and nothing follows it: `Verdict: B`."""
         before = [token.text for token in self.tokens[: group.start] if not is_mark(token.text)]

@@ -88,7 +88,7 @@ _STRUCK = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 _LINK = re.compile(
-    r"!\[[^\[\]\n]{0,200}\]\([^()\s]{0,400}\)|(?P<text>\[[^\[\]\n]{1,200}\])\((?:https?:|www\.|#|/)[^()\s]{0,400}\)"
+    r"!\[[^\[\]\n]{0,200}\]\([^()\n]{0,400}\)|(?P<text>\[[^\[\]\n]{1,200}\])\((?:https?:|www\.|#|/)[^()\s]{0,400}\)"
 )
 _ADDRESS = re.compile(
     r"\b(?:https?://|www\.)[^\s<>\"')\]]{1,400}|\b[\w.+-]{1,64}@[\w-]{1,64}\.[\w.]{2,40}"
@@ -100,7 +100,10 @@ _BOX = re.compile(
     r"(?:[\[(](?P<in>[ xX✓✔•*])[\])]|(?P<sign>[☑☒☐◉○⚪🔘●◯]))[ ]{1,3}(?=\S)",
     re.M,
 )
-_CALLED = r"(?:(?:final|submit|give|return|provide|send)_?)?(?:answer|finish|submit|print|respond|response|option|choice|final)"
+_CALLED = (
+    r"(?:(?:final|submit|give|return|provide|send)_?)?"
+    r"(?:answer|finish|submit|print|respond|response|option|choice|final|console\.log|println)"
+)
 _CALL = re.compile(
     rf"\b(?P<ours>{_CALLED})[ ]?(?:\((?:\w{{1,20}}[ ]?=[ ]?)?(?:\"(?P<a>[^\"\n]{{0,200}})\"|'(?P<b>[^'\n]{{0,200}})'"
     r"|(?P<d>[\w.-]{1,20}))[ ]?\)|\[(?P<c>[^\[\]\n]{1,200})\])"
@@ -118,6 +121,31 @@ _TOOL = re.compile(
 _HTML = re.compile(
     r"<(?P<line>/?(?:br|p|li|ul|ol|div|tr|h[1-6]|hr)\s?/?)>|</?(?:b|i|u|em|strong|span|center|td|th|table|tbody|code|mark|font|sub|response|output|final|result|body|html|details|summary|small|big|q|ins)(?:\s[^<>\n]{0,80})?>"
 )
+
+
+_BOLD_LINE = re.compile(r"^[ ]?(?:[-*+•][ ])?\*\*(?=\(?[A-Za-z][.):])(?P<text>[^*\n]{1,200})\*\*[ ]?$", re.M)
+_PLAIN_LINE = re.compile(r"^[ ]?(?:[-*+•][ ])?\(?[A-Za-z][.):]\)?[ ][^*\n]{1,200}$", re.M)
+
+
+def _chosen_in_bold(text: str) -> str:
+    """Mark the only bold line in a list of options as the chosen one."""
+    bold = list(_BOLD_LINE.finditer(text))
+    if len(bold) != 1 or len(_PLAIN_LINE.findall(text)) < 2:
+        return text
+    return f"{text[: bold[0].start()]}✅ {bold[0]['text']}{text[bold[0].end() :]}"
+
+
+def _table(text: str) -> str:
+    """Replace a Markdown table of one row by the cell under the heading `Answer`, if there is one."""
+    for rule in _TABLE_RULE.finditer(text):
+        head = text[: rule.start()].rstrip("\n").rpartition("\n")
+        row, mark, rest = text[rule.end() :].partition("\n")
+        names = [cell.strip() for cell in head[2].strip(" |").split("|")]
+        cells = [cell.strip() for cell in row.strip(" |").split("|")]
+        place = next((at for at, name in enumerate(names) if _ANSWER_KEY.fullmatch(name)), None)
+        if place is not None and len(cells) == len(names) > 1 and not rest.lstrip(" ").startswith("|"):
+            return f"{head[0]}{head[1]}<answer>{cells[place]}</answer>{mark}{rest}"
+    return _TABLE_RULE.sub("", text)
 
 
 def _box(found: re.Match[str]) -> str:
@@ -251,7 +279,7 @@ def said(response: Any) -> Said:
     text = _unicode(_answered(html.unescape(text))).replace("{,}", ",")
     text = _json(_STRUCK.sub(" ", _TOOL.sub(lambda tool: tool["body"], text)))
     text = _ADDRESS.sub(" ", _LINK.sub(lambda link: link["text"] or " ", _CALL.sub(_call, text)))
-    text = _TABLE_RULE.sub("", _RETURNED.sub(r"<answer>\g<text></answer>", text))
+    text = _chosen_in_bold(_table(_RETURNED.sub(r"<answer>\g<text></answer>", text)))
     text = _HTML.sub(lambda tag: "\n" if tag["line"] else "", text)
     text = _BOX.sub(_box, _GAP.sub(lambda gap: "\n\n" if gap[0][0] == "\n" else " ", text))
     return unwrapped(text)

@@ -85,7 +85,7 @@ class Reader:
         for entry in entries:
             says_no = self.opening and entry.line.groups and entry.line.groups[0].start == 0
             if (entry.statement.takes_back and not says_no) or (made and _TORN.search(entry.statement.text)):
-                made, blocked = [], blocked or bool(made) or bool(entries[0].shape)
+                made, blocked = [], blocked or bool(made) or bool(entries[0].shape and entry is not entries[0])
             for claim in self._claims(entry):
                 if claim is None or not claim.letters:
                     blocked = True
@@ -171,7 +171,7 @@ class Reader:
                 placed = not self.opening or (
                     entry.line.at_edge(group) and not set('"“«') & set(entry.statement.text)
                 )
-                whole = group.form == "words" or (group.form == "letter" and entry.statement.text[-1:] in _CLOSED)
+                whole = group.form == "words" or (entry.statement.text[-1:] in _CLOSED and entry.line.is_label(group))
                 stated = stated or (whole and placed and entry.statement.stated)
         return self._checked(frozenset(named), "reply") if stated else NOTHING
 

@@ -15,7 +15,7 @@ _HEADER = re.compile(r"[ \t]*#{1,6}[ \t]")
 _NO = r"no\b(?=\s?(?:[,.!…:;—–]|-\s|\Z|(?-i:[B-Z]\b)))"
 _END = re.compile(
     r"(?<=[.!?;…])[\"')\]]{0,3}\s+|(?<=[。！？；])|,?\s+(?:but|however|yet)\b,?|(?=\b(?:no,? )?(?:wait|scratch that)\b)"
-    rf"|(?:\.\.\.?|…|,|;|\s[—–-])\s{{0,3}}(?:(?:oh|uh|um|hmm|ah|or|well|sorry),? )?(?={_NO})"
+    rf"|(?:\.\.\.?|…|[,;](?=\s)|\s[—–-])\s{{0,3}}(?:(?:oh|uh|um|hmm|ah|or|well|sorry),? )?(?={_NO})"
     r"|(?:\.\.\.|…|[,;—–-])\s{0,3}(?=(?:sorry|i mean|i meant|make that|strike that|correction|oops|rather|actually|on second thought)\b)"
     r"|\s?\((?=(?:edit|correction|actually|no|sorry|rather)\b)|,\s(?=(?:with|and) [^,.;]{1,40}\b(?:alternative|runner-up|backup|second)\b)",
     re.I,
@@ -31,7 +31,7 @@ _ASIDE = re.compile(
 
 _SUPPOSED = re.compile(
     r"\b(?:if|unless|suppose|supposing|assume|assumes|assuming|imagine|hypothetically|whether|let us say|let's say"
-    r"|in case|in that case|provided that|would have been|had it been|were it|were this|could have been)\b"
+    r"|in case|in that case|provided that|would have been|had (?:it|the|this|there) (?:\w+ ){0,3}been|were it|were this|could have been)\b"
     r"|\A(?:say|let)\s|\Ato (?:answer|say|choose|conclude|reply)\b",
     re.I,
 )
