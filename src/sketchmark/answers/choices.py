@@ -12,9 +12,10 @@ from functools import lru_cache
 from string import ascii_uppercase
 from typing import Any, NamedTuple
 
-from sketchmark.answers.mentions import Words
-from sketchmark.answers.reader import Reader
-from sketchmark.answers.reply import UNREAD, Parsed, plain, said
+from sketchmark.answers.candidates import Words
+from sketchmark.answers.decision import Reader
+from sketchmark.answers.cleanup import said
+from sketchmark.answers.reply import UNREAD, Parsed, plain
 from sketchmark.answers.yes_no import NO, YES, read_yes_no
 from sketchmark.episode.sample import Sample
 from sketchmark.errors import BadInput
@@ -30,9 +31,12 @@ def lettered(options: Sequence[str] | Mapping[str, str]) -> dict[str, str]:
 def read_choice(response: Any, options: Sequence[str] | Mapping[str, str], question: str = "") -> Parsed[str]:
     """Parse the letter of the option that a reply commits to. The question matters if the options are yes and no."""
     known = lettered(options)
-    verdict = _reader(tuple(known.items())).read(said(response))
+    labels = _labels(known)
+    asked = dict(zip(labels, known.values(), strict=True))
+    heard = said(_relabelled(response, labels, asked))
+    verdict = _reader(tuple(asked.items())).read(heard)
     if verdict.letters:
-        return Parsed(min(verdict.letters), verdict.how)
+        return Parsed(labels[min(verdict.letters)], verdict.how)
     words = {plain(option): letter for letter, option in known.items()}
     sides = {side: [words[word] for word in words if word in side] for side in (YES, NO)}
     if not verdict.claimed and all(len(letters) == 1 for letters in sides.values()):
@@ -40,6 +44,45 @@ def read_choice(response: Any, options: Sequence[str] | Mapping[str, str], quest
         if answer.value is not None:
             return Parsed(sides[YES if answer.value else NO][0], answer.how)
     return UNREAD
+
+
+def _labels(known: Mapping[str, str]) -> dict[str, str]:
+    """Return the options' labels by the capital letter that stands for each: `b` for B, and 2 for B too."""
+    upper = {label.upper(): label for label in known}
+    if len(upper) == len(known) and all(len(label) == 1 and not label.isdigit() for label in known):
+        return upper
+    return dict(zip(ascii_uppercase, known, strict=False))
+
+
+def _relabelled(response: Any, labels: Mapping[str, str], options: Mapping[str, str]) -> Any:
+    """Write labels such as 2 as letters, and resolve options that are letters themselves.
+
+    `(D) E` names D if the text of D is E; with another letter the two conflict.
+    """
+    if not isinstance(response, str):
+        return response
+    numbered = {label: letter for letter, label in labels.items() if label.upper() != letter}
+    if numbered:
+        either = "|".join(sorted(map(re.escape, numbered), key=len, reverse=True))
+        pattern = re.compile(rf"(?<![\w.,])(?:{either})(?![\w%]|[.,]\d)")
+        return pattern.sub(lambda found: numbered[found[0]], response)
+    texts = {letter: text.strip().upper() for letter, text in options.items()}
+    if not any(text in texts and text != letter for letter, text in texts.items()):
+        return response
+    return _PAIR.sub(lambda pair: _resolved(pair, texts), response)
+
+
+_PAIR = re.compile(
+    r"(?<![\w(])\(?(?P<label>[A-Z])(?:[.):]{1,2}|,?[ ](?:i\.e\.,?|namely|which is|the letter))[ ]?(?:the letter[ ]?)?"
+    r"[\"'(]?(?P<text>[A-Z])[\"')]?(?!\w)"
+)
+
+
+def _resolved(pair: re.Match[str], texts: Mapping[str, str]) -> str:
+    label, text = pair["label"], pair["text"]
+    if label not in texts:
+        return pair[0]
+    return label if texts[label] == text else f"{label} or {text}"
 
 
 @lru_cache(maxsize=64)

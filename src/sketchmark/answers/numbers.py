@@ -1,38 +1,72 @@
-"""The strict parser of numeric replies. Every number in a reply is an option, named by its value."""
+"""The strict parser of numeric replies. Every number in a reply is a candidate, named by its value.
+
+Digits, number words, fractions and magnitudes count alike. Parts of a calculation do not count: only its result can
+be the answer. Neither do references (`Figure 3`), shares (`10 out of 20`) and bounds (`10 or more`).
+"""
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from functools import cache
+from itertools import pairwise
 from typing import Any
 
-from sketchmark.answers import statements as words
-from sketchmark.answers.lines import Group, Line
-from sketchmark.answers.mentions import FIRST_WORDS, Token, Words
-from sketchmark.answers.reader import NOTHING, UNDECIDED, Commitment, Entry, Reader
-from sketchmark.answers.reply import UNREAD, Parsed, said
+from sketchmark.answers import vocabulary as words
+from sketchmark.answers.candidates import FIRST_WORDS, Token, Words
+from sketchmark.answers.cleanup import said
+from sketchmark.answers.clauses import Group, Line
+from sketchmark.answers.decision import NOTHING, UNDECIDED, Commitment, Entry, Reader
+from sketchmark.answers.reply import UNREAD, Parsed
+from sketchmark.answers.roles import Claim
 
-_DIGITS = r"(?:\d{1,3}(?:,\d{3}){1,12}|\d{1,40})"
+_EDGE = r"(?<![0-9A-Za-z_\u00aa-\u1fff.,])"
+_GROUPED = r"\d{1,3}(?:\.\d{3}){1,12}(?=,\d)|\d{1,3}(?:,\d{3}){1,12}|\d{1,3}(?:'\d{3}){1,12}|\d{1,3}(?:[ ]\d{3}){1,12}|\d{1,3}(?:\.\d{3}){2,12}"
 _NUMBER = re.compile(
-    r"\\d?frac\{(?P<above>[-−]?\d{1,40})\}\{(?P<below>\d{1,40})\}"
-    r"|(?<![\w.,])(?P<over>[-−]?\d{1,40})[ ]?/[ ]?(?P<under>\d{1,40})(?!\w|[/.,]\d)"
-    rf"|(?<![\w.,])(?P<sign>(?<![)\d\w])[-−+])?[$€£]?(?P<size>{_DIGITS}(?:\.\d{{1,40}})?|(?<!\d)\.\d{{1,40}})"
-    r"(?:[eE](?P<power>[-+]?\d{1,3})|[ ]?(?:×|x|\\times|\\cdot|·|\*)[ ]?10\^\{?(?P<ten>[-−]?\d{1,3})\}?)?"
-    r"(?!\w?\d|[.,]\d)"
+    rf"(?P<whole>{_EDGE}[-−]?\d{{1,9}}[ ]?)?\\[dt]?frac\{{(?P<above>[-−]?\d{{1,40}})\}}\{{(?P<below>\d{{1,40}})\}}"
+    rf"|{_EDGE}(?:(?P<mixed>[-−]?\d{{1,9}})[ ])?(?P<over>[-−]?\d{{1,40}})[ ]?/[ ]?(?P<under>\d{{1,40}})(?!\w|[/.,]\d)"
+    rf"|{_EDGE}(?P<sign>(?<![)\d\w])(?:[-−+]|–(?=\d)))?(?:[$€£¥][ ]?)?(?P<size>(?:{_GROUPED})(?:[.,]\d{{1,40}})?"
+    r"|\d{1,40}(?:[.,]\d{1,40})?|(?<!\d)\.\d{1,40})"
+    r"(?:[eE](?P<power>[-+]?\d{1,3})|[ ]?(?:×|x|\\times|\\cdot|·|\*)[ ]?10\^\{?(?P<ten>[-−]?\d{1,3})\}?"
+    r"|\^\{?(?P<raised>\d{1,2})\}?)?"
+    r"(?P<many>[ ]?[kK](?!\w)|M(?!\w)|[ ]M(?=[ ][a-z])|[ -]?(?i:thousand|million|billion|trillion|mio|mrd|tausend|millionen"
+    r"|milliarden|mille|millions?|milliards?|mil|millones|milhões|milioni|bin|milyon|тысяч|миллион(?:а|ов)?)(?!\w)"
+    r"|[ ]?[万千亿億만])?"
+    r"(?![a-zA-Z]?\d|[.,]\d)"
 )
-_OPERATOR = re.compile(r"\s{0,3}(?:[=+*×÷^/<>]|[-−–]\s?[\d$(]|x\s?\d|\\times|\\cdot|\\div)")
-_OPERATED = re.compile(r"(?:[+*×÷^/<>]|\\times|\\cdot|\\div|[\d)]\s?[-−–]|\d\s?x)\s{0,3}\Z")
+_MANY = {"k": 1e3, "t": 1e3, "b": 1e9, "万": 1e4, "만": 1e4, "千": 1e3, "亿": 1e8, "億": 1e8, "т": 1e3}
+_OPERATOR = re.compile(r"\s{0,3}(?:[=+*×÷^/<>]|[-−–]\s?[\d$(]|x\s?\d|\\times|\\cdot|\\div|plus\s|minus\s|times\s\d)")
+_OPERATED = re.compile(
+    r"(?:[+*×÷^/]|(?<![-=])[<>]|\\times|\\cdot|\\div|[\d)]\s?[-−–]|\d\s?x|\d\splus|\d\sminus|\d\stimes)\s{0,3}\Z"
+)
 _SHARE = re.compile(r"(?<=\d)[ ](?:out[ ])?of[ ](?:the[ ]|a[ ]total[ ]of[ ])?(?=\d)", re.IGNORECASE)
-_SHIFTED_BEFORE = re.compile(r"\b(?:up to|half(?: of)?|twice)[ ]\Z", re.IGNORECASE)
+_SHIFTED_BEFORE = re.compile(
+    r"\b(?:up to|half(?: of)?|twice|at (?:least|most)|(?:more|less|fewer) than|over|under)[ ]\Z", re.I
+)
 _SHIFTED_AFTER = re.compile(
-    r"[ ](?:(?:or|and)[ ](?:more|less|fewer|above|below|over|under)|squared|cubed|dozen|times[ ]\d)\b|[ ]?√",
+    r"[ ](?:(?:or|and)[ ](?:more|less|fewer|above|below|over|under|so)|squared|cubed|dozen|times[ ]\d)\b|[ ]?√|\+(?!\s?\d)",
     re.IGNORECASE,
 )
-_LIST_MARK = re.compile(r"^[ ]?(\d{1,2})[.)][ ]\S", re.MULTILINE)
-_LED_BY = words.word_set(
-    "equals equal get gets gives yields obtain about approximately roughly around nearly ≈ ~ were of count found"
+_NAMED = re.compile(
+    r"(?:\b(?:figures?|fig\.?|images?|pictures?|photos?|steps?|pages?|tables?|questions?|options?|sections?|chapters?|items?"
+    r"|parts?|equations?|eq\.?|examples?|case|no\.|exercise|problem|error|code|version|room|gate|line|row|column|panel"
+    r"|confidence|certainty|score|rank|team|player|apollo|covid|type|grade|level|number one|#)"
+    r"[ ]?#?[ ]?|[A-Za-z]-|[A-Za-z]\(|\b(?:confidence|certainty)\b[^.\n]{0,20})\Z|\b(?:a|an|the)[ ](?-i:[A-Z][a-z]+)[ ]\Z",
+    re.IGNORECASE,
 )
+_SURE = re.compile(r"[ ]?%?[ ](?:sure|confident|certain|confidence|probability|chance)\b", re.IGNORECASE)
+_LIST_MARK = re.compile(r"^[ ]?(\d{1,2})[.)][ ]\S", re.MULTILINE)
+_DECIMAL_COMMA = re.compile(
+    r"(?<![\d.,])\d{1,3}(?:[. ]\d{3})*,(?:\d{1,2}|\d{4,})(?![\d,])|\b(?:die|der|das|ist|und|sind|hat"
+    r"|les|des|est|sur|los|las|hay|una|gli|sono|della|são|não|uma|bir|resimde|это|ответ|на)\b",
+    re.I,
+)
+_LED_BY = words.word_set(
+    "equals equal get gets gives yields obtain about approximately roughly around nearly ≈ ~ were of count found makes"
+    " make total"
+)
+_TOTAL = words.word_set("total altogether all sum overall makes make making")
 _MOST = 6_000
 """Most numbers in one reply: as many as there are characters to stand for them."""
 
@@ -41,26 +75,166 @@ def number(text: str) -> float | None:
     """Parse a finite number with thousands separators, currency, percent sign or fraction bar; else None."""
     bare = text.strip().lstrip("$€£ ").rstrip("$€£%. ")
     found = _NUMBER.fullmatch(bare)
-    return _value(found) if found else None
+    return _value(found, comma=False) if found else None
 
 
-def _value(found: re.Match[str]) -> float | None:
+def _value(found: re.Match[str], *, comma: bool) -> float | None:
     above, below = found["above"] or found["over"], found["below"] or found["under"]
     if above:
+        whole = int((found["whole"] or found["mixed"] or "0").replace("−", "-"))
         try:
-            return int(above.replace("−", "-")) / int(below)
+            part = int(above.replace("−", "-")) / int(below)
         except (ValueError, ZeroDivisionError, OverflowError):  # int() refuses a number of thousands of digits
             return None
+        return whole + math.copysign(part, whole) if whole else part
     power = (found["power"] or found["ten"] or "0").replace("−", "-")
-    value = float(f"{found['size'].replace(',', '')}e{power}")
-    return (-value if found["sign"] in ("-", "−") else value) if math.isfinite(value) else None
+    value = float(f"{_plain_digits(found['size'], comma=comma)}e{power}")
+    if found["raised"]:
+        try:
+            value = value ** int(found["raised"])
+        except OverflowError:
+            return None
+    many = (found["many"] or "").strip(" -")
+    value *= _magnitude(many) if many else 1
+    return (-value if found["sign"] in ("-", "−", "–") else value) if math.isfinite(value) else None
+
+
+def _plain_digits(size: str, *, comma: bool) -> str:
+    """Write digits with a decimal point and without separators. `comma`: the reply writes 3,5 and 12.480."""
+    size = size.replace("'", "").replace(" ", "")
+    head, mark, tail = size.rpartition("," if size.rfind(",") > size.rfind(".") else ".")
+    if not mark:
+        return size
+    other = "." if mark == "," else ","
+    grouped = len(tail) == 3 and 0 < len(head.replace(mark, "")) and head != "0"
+    if mark in head or (grouped and other not in head and (mark == "," if not comma else mark == ".")):
+        return size.replace(mark, "").replace(other, ".")
+    return f"{head.replace(other, '')}.{tail}"
+
+
+def _magnitude(many: str) -> float:
+    name = many.casefold()
+    if name.startswith(("mrd", "milliard", "billion")):
+        return 1e9
+    if name.startswith(("mio", "mill", "milh", "milion", "milyon", "мил")) and name != "mille":
+        return 1e6
+    return 1e12 if name.startswith("trill") else _MANY.get(name[0], 1e6 if many == "M" else 1e3)
+
+
+_UNITS = words.TABLES["numbers"]["en"].split()
+_TENS = dict(
+    zip(
+        ["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"],
+        range(20, 100, 10),
+        strict=True,
+    )
+)
+_SCALES = {"hundred": 100, "thousand": 1_000, "million": 1_000_000, "billion": 1_000_000_000}
+_PARTS = {
+    "half": 2,
+    "halves": 2,
+    "third": 3,
+    "thirds": 3,
+    "quarter": 4,
+    "quarters": 4,
+    "fifth": 5,
+    "fifths": 5,
+    "tenth": 10,
+    "tenths": 10,
+}
+_ENGLISH = {**{word: value for value, word in enumerate(_UNITS)}, **_TENS}
+_EN = "|".join(sorted(_ENGLISH, key=len, reverse=True))
+_SCALE = "|".join(_SCALES)
+_PART = "|".join(sorted(_PARTS, key=len, reverse=True))
+_WORDED = re.compile(
+    rf"(?<![\w-])(?P<minus>minus |negative )?(?:(?P<many>(?:(?:{_EN})|a(?=[ ](?:{_SCALE})))(?:[ -](?:and[ ])?(?:{_EN}|{_SCALE})){{0,12}})"
+    rf"(?:[ ](?P<part>{_PART})(?![\w-])|[ ]point[ ](?P<point>(?:{_EN})(?:[ ](?:{_EN})){{0,6}})|(?P<half>[ ]and[ ]a[ ]half))?"
+    rf"|(?:(?:a[ ])?(?P<one>half|quarter)|a[ ](?P<third>third))(?=[.!]?\s?\Z))(?![\w-])",
+    re.IGNORECASE,
+)
+_ONE_BEFORE = re.compile(
+    r"(?:\A|[\n:.,(\"]|\b(?:is|are|only|just|exactly|see|count|has|have|shows|answer|with|contains|about|one))\s{0,3}\Z",
+    re.I,
+)
+_ONE_AFTER = re.compile(
+    r"\s?(?:\Z|[.!)\n\"]|[a-z]+(?<!\bof)(?<!\bcan)(?<!\bmore)(?<!\bor)(?<!\bis)(?<!\bmust)(?<!\bcould)\b)", re.I
+)
+_WIDE = re.compile(
+    r"(?:(?<=[是为有共到数])|(?<=总共)|(?<=答案)|(?<=:)|(?<=: )|^)[零一二三四五六七八九十百千两]{1,9}(?=[个個只條条人名张張本台羽つ匹枚辆辆头棵朵次度年元件块支座位艘]|[。.!]?\s?$)",
+    re.MULTILINE,
+)
+_HAN = {sign: value for value, sign in enumerate("零一二三四五六七八九")} | {"两": 2}
+
+
+@cache
+def _foreign() -> tuple[re.Pattern[str], dict[str, int]]:
+    """Number words of other languages, and a pattern for them. Words that English has too count only as a whole reply."""
+    tables = {name: row.split() for name, row in words.TABLES["numbers"].items() if name not in ("en", "zh")}
+    values = {word.casefold(): value for row in tables.values() for value, word in enumerate(row)}
+    return re.compile(words.any_word(values), re.IGNORECASE), values
+
+
+_SHARED = words.word_set("on once due un um uno sei six null bir otto")
+
+
+def spelt_numbers(text: str) -> Iterator[tuple[int, int, float]]:
+    """Yield the number words of a text: start, end and value."""
+    for found in _WORDED.finditer(text):
+        value = _spelt(found)
+        single = found[0].casefold() == "one"
+        if single and not (
+            _ONE_BEFORE.search(text[max(0, found.start() - 12) : found.start()])
+            and _ONE_AFTER.match(text, found.end())
+        ):
+            continue
+        yield found.start(), found.end(), value
+    for found in _WIDE.finditer(text):
+        yield found.start(), found.end(), _han(found[0])
+    pattern, values = _foreign()
+    whole = text.strip(' .!\n*"')
+    for found in pattern.finditer(text):
+        word = found[0].casefold()
+        if word not in _ENGLISH and (word not in _SHARED or whole == found[0]):
+            yield found.start(), found.end(), float(values[word])
+
+
+def _spelt(found: re.Match[str]) -> float:
+    one = found["one"] or found["third"]
+    value = 1 / _PARTS[one.casefold()] if one else float(_counted(found["many"]))
+    if found["part"]:
+        value /= _PARTS[found["part"].casefold()]
+    elif found["point"]:
+        value += float("0." + "".join(str(_ENGLISH[word.casefold()] % 10) for word in found["point"].split()))
+    elif found["half"]:
+        value += 0.5
+    return -value if found["minus"] else value
+
+
+def _counted(spelt: str) -> int:
+    total = current = 0
+    for word in re.split(r"[ -]+", spelt.casefold()):
+        if word in _SCALES:
+            current = max(current, 1) * _SCALES[word]
+            if _SCALES[word] > 100:
+                total, current = total + current, 0
+        else:
+            current += _ENGLISH.get(word, 1 if word == "a" else 0)
+    return total + current
+
+
+def _han(spelt: str) -> float:
+    total = current = 0
+    for sign in spelt:
+        if sign in "十百千":
+            total += max(current, 1) * {"十": 10, "百": 100, "千": 1000}[sign]
+            current = 0
+        else:
+            current = current * 10 + _HAN[sign]
+    return float(total + current)
 
 
 class _Numbers(Words):
-    """Finder of the numbers in one reply. Parts of a calculation do not count: only its result can be the answer.
-
-    `10 out of 20` is one or the other, and `10 or more` is not a number.
-    """
+    """Finder of the numbers in one reply."""
 
     def __init__(self) -> None:
         super().__init__({})
@@ -68,16 +242,32 @@ class _Numbers(Words):
 
     def marked(self, text: str) -> str:
         text = _SHARE.sub(" versus ", text)
-        listed = {mark.start(1) for mark in _LIST_MARK.finditer(text)}
-        marked = _NUMBER.sub(lambda found: found[0] if found.start() in listed else self._number(found), text)
+        marks = list(_LIST_MARK.finditer(text))
+        listed = {mark.start(1) for mark in marks if len(marks) > 1 or mark[1] == "1"}
+        comma = _DECIMAL_COMMA.search(text) is not None
+        text = self._spelt(text)
+        marks = list(_LIST_MARK.finditer(text))
+        listed = {mark.start(1) for mark in marks if len(marks) > 1 or mark[1] == "1"}
+        marked = _NUMBER.sub(lambda found: found[0] if found.start() in listed else self._number(found, comma), text)
         self.order = list(self.places)
         return marked
 
-    def _number(self, found: re.Match[str]) -> str:
-        text, value = found.string, _value(found)
-        before = text[max(0, found.start() - 12) : found.start()]
-        if value is None or _OPERATOR.match(text, found.end()) or _OPERATED.search(before):
+    def _spelt(self, text: str) -> str:
+        """Write number words as digits."""
+        out, at = [], 0
+        for start, end, value in sorted(spelt_numbers(text)):
+            if start >= at:
+                out += [text[at:start], f"{value:.15g}" if value % 1 else f"{value:.0f}"]
+                at = end
+        return "".join((*out, text[at:]))
+
+    def _number(self, found: re.Match[str], comma: bool) -> str:
+        text, value = found.string, _value(found, comma=comma)
+        before = text[max(0, found.start() - 40) : found.start()]
+        if value is None or _OPERATOR.match(text, found.end()) or _OPERATED.search(before[-12:]):
             return found[0]
+        if _NAMED.search(before) or _SURE.match(text, found.end()):
+            return "… "
         name = repr(value)
         if name not in self.places and len(self.places) >= _MOST:
             return found[0]
@@ -94,34 +284,71 @@ class _Numbers(Words):
 
 
 class _NumberReader(Reader):
+    def _decided(self, made: Sequence[Claim], entries: Sequence[Entry]) -> Commitment:
+        """A total counts even if its parts are claimed: `There are 7 rows of 4 seats, which makes 28`."""
+        if made[-1].how in ("stated", "bare", "concluded") and not made[-1].final:
+            found = [group.letters for entry in entries if entry.statement.own for group in entry.line.groups]
+            if total := _total(found):
+                return self._checked(total, "concluded")
+        return super()._decided(made, entries)
+
     def _whole(self, entries: Sequence[Entry]) -> Commitment:
-        """Without a claim, take the number at the start of the reply or the result of its last statement."""
-        if any(entry.listed for entry in entries):
-            return UNDECIDED
-        for entry in (*entries[-1:], *(entry for entry in entries[:1] if entry.line.tokens[0].letters)):
+        """Without a claim, take the only number, the total of the others, or the result of the last statement."""
+        found = [
+            (entry, group)
+            for entry in entries
+            for group in entry.line.groups
+            if not entry.statement.aside and not entry.line.denied(group)
+        ]
+        if any(entry.listed for entry in entries) or not found:
+            return UNDECIDED if found else NOTHING
+        if any(entry.statement.refused for entry in entries):
+            return NOTHING
+        values = [group.letters for _, group in found]
+        sure = all(entry.statement.own and not entry.line.hedged_at(group) for entry, group in found)
+        if len(set(values)) == 1:
+            return self._checked(values[0], "reply") if sure and found[-1][0].statement.stated else NOTHING
+        if sure and (total := _total(values)):
+            return self._checked(total, "reply")
+        for entry in (*entries[-1:], *(entry for entry in entries[:1] if entry.line.groups)):
             if entry.statement.stated and (group := _result(entry.line)):
                 return self._checked(group.letters, "reply")
         return NOTHING
 
 
+def _total(named: Sequence[frozenset[str]]) -> frozenset[str]:
+    """Return the first or last number if it is the sum of the others, or the product of two others."""
+    if not 3 <= len(named) <= 8 or any(len(names) != 1 for names in named):
+        return frozenset()
+    values = [float(min(names)) for names in named]
+    for total, parts in ((-1, values[:-1]), (0, values[1:])):
+        if math.isclose(values[total], sum(parts)) or (
+            len(parts) == 2 and math.isclose(values[total], math.prod(parts))
+        ):
+            return named[total]
+    return frozenset()
+
+
 def _result(line: Line) -> Group | None:
-    """Return the last number of a statement if it is the result: `36 watts`, `the total is 36`."""
-    if not line.groups or line.denied(line.groups[-1]) or line.hedged_at(line.groups[-1]):
+    """Return the number of a statement that is its result: `36 watts`, `the total is 36`, `7 birds: 4 of them sit`."""
+    groups = [group for group in line.groups if not line.denied(group) and not line.hedged_at(group)]
+    if not groups:
         return None
-    group = line.groups[-1]
-    if len({one.letters for one in line.groups}) > 1 and any(token.text == "or" for token in line.tokens):
+    equation = groups[-1].start > 0 and line.text(groups[-1].start - 1) == "="
+    if equation and not any(token.text == "or" for token in line.tokens):
+        return groups[-1]
+    if len(groups) > 1 and any(token.text in ("or", "versus") for token in line.tokens):
         return None
-    after = [token.text for token in line.tokens[group.end : group.end + 5]]
-    units = next((place for place, text in enumerate(after) if text in words.BREAK), len(after))
-    if units > 3:
-        return None
-    place = group.start - 1
-    while place >= 0 and line.tokens[place].text in words.FILLER | words.CONCLUDING | {"(", "about", ","}:
-        place -= 1
-    if place < 0:
-        return group
-    led = line.tokens[place].text in words.COPULA | words.SEPARATOR | _LED_BY
-    return group if led else None
+    if len({group.letters for group in groups}) == 1:
+        return groups[-1]
+    for one, other in pairwise(groups):
+        between = [line.text(place) for place in range(one.end, other.start)]
+        if one is groups[0] and ":" in between and "," not in between[: between.index(":")]:
+            return one
+    group = groups[-1]
+    led = line.text(group.start - 1) in words.COPULA | words.SEPARATOR | _LED_BY if group.start else False
+    after = {line.text(place) for place in range(group.end, min(group.end + 4, len(line.tokens)))}
+    return group if led or after & _TOTAL else None
 
 
 def read_number(response: Any) -> Parsed[float]:

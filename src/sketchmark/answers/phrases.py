@@ -8,18 +8,22 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
-from sketchmark.answers import statements as vocabulary
+from sketchmark.answers import vocabulary
+from sketchmark.answers.candidates import tokens
 from sketchmark.answers.choices import lettered, read_choice
-from sketchmark.answers.claims import CLAUSE, LEADS_TO, announced, goes_on, is_bare, is_wide, part_of_another
-from sketchmark.answers.lines import Group, Line
-from sketchmark.answers.mentions import Words, tokens
+from sketchmark.answers.clauses import Group, Line
+from sketchmark.answers.cleanup import FIRST_SLOT, said
 from sketchmark.answers.numbers import number as parse_number
 from sketchmark.answers.numbers import read_number
-from sketchmark.answers.reply import FIRST_SLOT, UNREAD, Parsed, plain, said
-from sketchmark.answers.statements import Statement, in_our_words, statements
+from sketchmark.answers.reply import UNREAD, Parsed, plain
+from sketchmark.answers.roles import CLAUSE, announced, goes_on, is_bare
+from sketchmark.answers.statements import Statement, statements
 from sketchmark.answers.text_metrics import bleu, rouge, token_overlap, words
+from sketchmark.answers.vocabulary import in_our_words, word_set
+from sketchmark.answers.wording import Phrases
 from sketchmark.answers.yes_no import read_yes_no
 from sketchmark.episode import Episode, Grading, Scores
 from sketchmark.episode.sample import Sample
@@ -97,36 +101,38 @@ def _rouge_scores(wanted: Sequence[str], given: Sequence[str]) -> dict[str, floa
     return {"rouge1": found.rouge1, "rouge2": found.rouge2, "rougel": found.rougel}
 
 
-_BETWEEN = vocabulary.word_set(", ; / or and & | + versus")
-_GOES_ON = vocabulary.BREAK.union(
-    _BETWEEN, vocabulary.word_set("not of in with at on due caused from by here seen shown : - – — ) ] 。 ' \"")
+_BETWEEN = word_set(", ; / or and & | + versus")
+_OTHER_PLACE = word_set("north south east west northern southern eastern western new old great upper lower saint san")
+_DIRECTION = word_set("left right top bottom upper lower front back up down north south east west")
+_ORDINAL = word_set("first second third fourth fifth sixth last 1st 2nd 3rd")
+_CHANGING = word_set("toy fake artificial pretend former future opposite non anti half semi quasi infra ultra")
+_DOUBTING = word_set("possible suspected probable presumed alleged potential so-called")
+_COMPARING = word_set(
+    "resembles resemble resembling similar mistaken confused compared contemporary discuss fears fear feared history"
+    " treatment rival unlike against beside near opposite question topic expert about mistook imitates top"
 )
-"""Words after a phrase that a statement concludes with: `it is gout of the foot`, but not `gout looks alike`."""
-
-
-_SUBJECTS = vocabulary.PRONOUN - {"which", "that"} | vocabulary.word_set("i we there he she they")
+_KIND = word_set(
+    "group kind type sort piece bunch pair set picture image photo view case example form colour color shade variety lot"
+    " number member species herd flock slice glass cup bowl plate bottle couple photograph drawing painting sketch model"
+)
+_ELSE = word_set("different alike elsewhere else similar")
+_ADJECTIVE = re.compile(r"\w{2,}(?:al|ic|ous|ful|ive|ish|less|able|ible|ern|ular|ny|my|den|ed)\Z")
+_COLOURS = word_set(
+    "red green blue yellow orange purple pink brown black white grey gray silver golden gold beige violet turquoise"
+    " cyan magenta maroon navy tan round square big small large open closed empty full old young tall short hot cold wet dry"
+)
 
 
 class _Entry:
-    """One statement and its use of the phrase."""
+    """One statement and its use of the phrase: given, denied, doubted, or another thing."""
 
-    def __init__(self, statement: Statement, line: Line) -> None:
-        self.statement, self.line = statement, line
+    def __init__(self, statement: Statement, line: Line, capital: bool) -> None:
+        self.statement, self.line, self.capital = statement, line, capital
         self.texts = [token.text for token in line.tokens]
-        self.slots = [token for token in line.tokens if token.form == "slot"]
-        self.groups = [
-            group
-            for group in line.groups
-            if group.form != "slot" and not part_of_another(line, group) and not goes_on(line, group)
-        ]
-        self.named = {place for group in self.groups for place in range(group.start, group.end)}
-        self.bare = is_bare(line)
-        depth, self.asides = 0, set[int]()
-        for place, text in enumerate(self.texts):
-            depth = max(0, depth + (text == "(") - (text == ")"))
-            if depth:
-                self.asides.add(place)
+        self.slots = [group for group in line.groups if group.form == "slot"]
+        self.groups = [group for group in line.groups if group.form != "slot"]
         self.announced = announced(line)
+        self.named = {place for group in self.groups for place in range(group.start, group.end)}
 
     @property
     def leaves_open(self) -> bool:
@@ -138,99 +144,201 @@ class _Entry:
         rest = [text for text in self.texts[self.announced :] if text[:1].isalnum()]
         return not rest or (vocabulary.is_negator(rest[0]) and not self.groups and "," not in self.texts)
 
-    def gives(self) -> bool:
-        """Return whether the statement answers with the phrase: not denied, not hedged, not in a list."""
+    def verdict(self) -> bool | None:
+        """Return whether the statement answers with the phrase; None if it only mentions or doubts it."""
         begin = self.announced or 0
-        meant = [group for group in self.groups if group.start >= begin]
-        sure = [group for group in meant if not self._doubted(group)]
-        return bool(sure) and len(sure) == len(meant) and not self._lists(begin)
+        roles = {self._role(group, begin) for group in self.groups if group.start >= begin}
+        if "given" in roles:
+            return None if roles & {"doubted", "another"} or self._lists(begin) else True
+        return None if "doubted" in roles else False
 
-    def _doubted(self, group: Group) -> bool:
-        """Return whether the phrase is denied, hedged, one of two, or only a comparison."""
-        before, after = self.texts[group.start - 1] if group.start else "", self.line.text(group.end)
-        aside = group.start in self.asides and before != "("
-        return (
-            self.line.denied(group)
-            or self.line.hedged_at(group)
-            or {before, after} & {"or", "versus", "/"} != set()
-            or before in ("about", "on", "for", "like")
-            or aside
+    def _role(self, group: Group, begin: int) -> str:
+        if self.line.denied(group):
+            return "denied"
+        before = self.texts[group.start - 1] if group.start else ""
+        after = self.line.text(group.end)
+        either = (
+            {before, after} & {"or", "versus", "/"}
+            or after in ("would", "could", "might", "may")
+            or before in ("for", "about")
         )
+        if _ELSE.intersection(self.texts[group.end : group.end + 3]):
+            return "doubted"
+        if self.line.hedged_at(group) or either or before in _DOUBTING or self.statement.aside:
+            return "doubted"
+        if self._is_another(before, group):
+            return "another"
+        if self._follows_another(group, begin) or self._modifies(group):
+            return "doubted"
+        return "given"
+
+    def _is_another(self, before: str, group: Group) -> bool:
+        """Return whether the word before makes it another thing: North Korea, bottom left, second floor."""
+        phrase = self.texts[group.start]
+        return (
+            before in _CHANGING
+            or (before in _ORDINAL and phrase not in _ORDINAL and group.start > 0 and before not in _DIRECTION)
+            or (before in _OTHER_PLACE and self.capital)
+            or (before in _DIRECTION and phrase in _DIRECTION)
+            or (before.isdigit() and phrase[:1].isdigit())
+        )
+
+    def _modifies(self, group: Group) -> bool:
+        """Return whether a noun follows of which the phrase is only a part: `heart failure`, but not `blue shirt`."""
+        phrase, following = self.texts[group.start], self.line.text(group.end + 1)
+        verb = following in ("it", "the", "a", "an", "this", "that", "him", "her", "them")
+        if not goes_on(self.line, group) or verb or phrase.isdigit():
+            return False
+        if self.announced is not None:
+            return True
+        return not (phrase in _COLOURS or _ADJECTIVE.match(phrase)) or self.line.text(group.end) in _DIRECTION
+
+    def _follows_another(self, group: Group, begin: int) -> bool:
+        """Return whether another thing is named first: `a scooter on top of a bicycle`."""
+        words = self.texts[max(begin, group.start - 8) : group.start]
+        if _COMPARING.intersection(words[-4:]) or any(word in ("which", "who") for word in words):
+            return True
+        copula = next((at for at in range(group.start - 1, begin - 1, -1) if self.texts[at] in _IS), None)
+        if copula is None and self.announced is None:
+            return "that" in words[1:]
+        named = self.texts[(copula + 1 if copula is not None else begin) : group.start]
+        if "," in named and any(word.isalpha() and word not in _LIGHT for word in named[: named.index(",")]):
+            return True
+        place = next((at for at, word in enumerate(named) if word in _PREPOSITIONS), None)
+        noun = named[place - 1] if place else ""
+        return bool(place) and named[0] in ("a", "an", "the") and noun not in _KIND and not noun.endswith("ing")
 
     def _lists(self, begin: int) -> bool:
         item: list[str] = []
         items, joint = [item], ""
         for place, token in enumerate(self.line.tokens[begin:], begin):
-            if token.text in _BETWEEN or token.text.isdigit():
+            if token.text in _BETWEEN:
                 item, joint = [], token.text
                 items.append(item)
             elif joint in ("and", "or") and not item and token.text in ("a", "an", "the"):
                 continue
-            elif token.letters or token.text[:1].isalnum():
+            elif token.letters or token.text[:1].isalpha():
                 item.append("" if place in self.named else token.text)
-        others = [item for item in items if item and "" not in item]
-        return any(len(item) <= 4 and not CLAUSE.intersection(item) for item in others)
+        for one, other in pairwise(items):
+            if ("" in one) != ("" in other):
+                rest, phrase = (other, one) if "" in one else (one, other)
+                edge = phrase[-1] == "" if phrase is one else phrase[0] == ""
+                if (
+                    edge
+                    and rest
+                    and len(rest) <= 4
+                    and not rest[0].endswith("ing")
+                    and not CLAUSE.intersection(rest)
+                    and not _LIGHT.issuperset(rest)
+                ):
+                    return True
+        return False
 
-    def comes_to_it(self) -> bool:
-        """Return whether a statement without an announcement is the phrase, or ends with it."""
-        if not (self.statement.stated and self.groups and self.gives()):
+    @property
+    def denies(self) -> bool:
+        return any(map(vocabulary.is_negator, self.texts)) or "❌" in self.texts
+
+    def is_like(self, other: _Entry) -> bool:
+        """Return whether two statements name things in the same way: `I see a guitar. I see a drum.`"""
+        if len(self.texts) < 3 or self.texts[:2] != other.texts[:2]:
             return False
-        group = self.groups[-1]
-        after, beyond = self.line.text(group.end), self.line.text(group.end + 1)
-        fronted = after == "," and beyond in _SUBJECTS
-        before = self.texts[group.start - 1] if group.start else ""
-        return after in _GOES_ON and not fronted and (before in LEADS_TO or not before.isalnum() or is_wide(before))
+        article = self.texts[2] in ("a", "an", "the")
+        return article and other.texts[2:3] == self.texts[2:3] if article else len(self.texts) == len(other.texts)
+
+    @property
+    def is_pointing(self) -> bool:
+        """True for `this is …`."""
+        return self.texts[:1] in (["it's"], ["that's"]) or (
+            self.texts[:1] in (["it"], ["this"], ["that"]) and self.texts[1:2] == ["is"]
+        )
 
 
-class _Phrases:
-    def __init__(self, phrases: Sequence[str]) -> None:
-        self.words = Words({str(place): phrase for place, phrase in enumerate(phrases)}, weak=False)
+_IS = vocabulary.word_set("is are was were it's that's be shows show depicts see called")
+_LIGHT = (
+    vocabulary.FILLER
+    | vocabulary.CHOOSE
+    | vocabulary.PRONOUN
+    | vocabulary.CONCLUDING
+    | word_set("i we yes no well ok okay sure")
+)
+_PREPOSITIONS = word_set("of in on at with within from under over above below near around along to for by behind")
 
-    def read(self, text: str, slots: Sequence[bool]) -> Parsed[bool]:
+
+class _Reader:
+    def __init__(self, phrases: Sequence[str], exact: bool) -> None:
+        self.words = Phrases(phrases, exact=exact)
+
+    def read(self, text: str, slots: Sequence[bool | None]) -> Parsed[bool]:
         marked = in_our_words(self.words.marked(text))
         nothing = [frozenset[str]()] * len(slots)
         entries = [
-            _Entry(statement, Line(tokens(statement.text, "", self.words, nothing)))
+            _Entry(statement, Line(tokens(statement.text, "", self.words, nothing)), self.words.capital)
             for statement in statements(marked, self.words.marks)
         ]
-        given: Parsed[bool] = UNREAD
+        if not plain(text):
+            return UNREAD
+        given: Parsed[bool] | None = None
         taken_back = due = False
         for entry in entries:
             if entry.statement.takes_back:
-                given, taken_back = UNREAD, True
+                given, taken_back = None, True
             if not entry.statement.own:
                 continue
             if entry.slots:
                 given = Parsed(self._marked(entry, slots), "marked")
             elif due or entry.announced is not None:
                 due = entry.leaves_open
-                given = given if due else Parsed(entry.gives(), "announced")
+                given = given if due else Parsed(entry.verdict(), "announced")
+                due = due or (entry.verdict() is False and entry.denies)
             else:
                 due = entry.leaves_open
-        if given.value is not None or taken_back:
-            return given
-        return Parsed(self._whole(entries), "reply") if plain(text) else UNREAD
+        whole = self._whole(entries, taken_back)
+        if given is None:
+            return Parsed(whole, "reply") if whole is not None else UNREAD
+        return UNREAD if given.value is None or (given.value is False and whole) else given
 
-    def _marked(self, entry: _Entry, slots: Sequence[bool]) -> bool:
+    def _marked(self, entry: _Entry, slots: Sequence[bool | None]) -> bool | None:
         """Return whether all marked answers of the statement are the phrase, and are not denied."""
-        groups = [group for group in entry.line.groups if group.form == "slot"]
         places = [ord(sign) - FIRST_SLOT for sign in entry.statement.text if ord(sign) >= FIRST_SLOT]
-        sure = not any(entry.line.denied(group) or entry.line.hedged_at(group) for group in groups)
-        return sure and all(slots[place] for place in places)
+        if any(entry.line.denied(group) or entry.line.hedged_at(group) for group in entry.slots):
+            return False
+        read = {slots[place] for place in places}
+        return read.pop() if len(read) == 1 else None
 
-    def _whole(self, entries: Sequence[_Entry]) -> bool:
-        """Return whether the first or last statement gives the phrase, and no other gives another."""
-        for entry in (*entries[:1], *entries[-1:]):
-            if entry.comes_to_it():
-                others = (one for one in entries if one is not entry and not one.groups and one.statement.own)
-                return not any(other.bare and entry.bare for other in others)
-        return False
+    def _whole(self, entries: Sequence[_Entry], taken_back: bool) -> bool | None:
+        """Return whether a reply without an announcement gives the phrase; False if it gives something else."""
+        if any(entry.statement.refused for entry in entries):
+            return None
+        since = max((at for at, entry in enumerate(entries) if entry.statement.takes_back), default=0)
+        meant = [entry for entry in entries[since:] if entry.groups]
+        if not meant:
+            return None if taken_back and not any(is_bare(entry.line) for entry in entries[since:]) else False
+        verdicts = [entry.verdict() if entry.statement.own else None for entry in meant if not entry.statement.aside]
+        if True not in verdicts:
+            return None if None in verdicts or not verdicts else False
+        if None in verdicts and len(verdicts) > 1 and not all(entry.statement.own for entry in meant):
+            verdicts.remove(None)
+        sure = next(entry for entry, verdict in zip(meant, verdicts, strict=False) if verdict)
+        rest = [entry for entry in entries[since:] if entry.statement.own and not entry.denies]
+        others = [entry for entry in rest if not entry.groups or not entry.verdict()]
+        turned = any(entry.statement.corrects and entries.index(entry) > entries.index(sure) for entry in others)
+        alike = any(entry.is_like(sure) or (entry.is_pointing and not sure.is_pointing) for entry in others)
+        listed = any(is_bare(entry.line) and (is_bare(sure.line) or self._leads(entry, rest)) for entry in others)
+        return None if turned or alike or listed or None in verdicts else True
+
+    def _leads(self, entry: _Entry, rest: Sequence[_Entry]) -> bool:
+        """Return whether a reply begins with a bare answer of one or two words."""
+        named = [text for text in entry.texts if text[:1].isalpha()]
+        return entry is rest[0] and len(named) <= 2 and not _LIGHT.issuperset(named) and "!" not in entry.texts
 
 
-def answers_with(phrases: Sequence[str], response: Any) -> Parsed[bool]:
-    """Return True if one of the phrases is the answer, None for a reply that is empty or takes it back."""
-    reader, heard = _Phrases(phrases), said(response)
-    slots = [reader.read(content, ()).value is True for content in heard.slots]
+def answers_with(phrases: Sequence[str], response: Any, *, exact: bool = False) -> Parsed[bool]:
+    """Return True if one of the phrases is the answer, False if another is, None if that is unclear.
+
+    `exact` switches off what docs/scorings.md calls the same phrase: only case and spacing do not matter.
+    """
+    reader, heard = _Reader(phrases, exact), said(response)
+    slots = [reader.read(content, ()).value for content in heard.slots]
     return reader.read(heard.text, slots)
 
 
@@ -267,10 +375,10 @@ def number(sample: Sample, episode: Episode, grading: Grading) -> Scores:
 
 
 def phrase(sample: Sample, episode: Episode, grading: Grading) -> Scores:
-    """Score a word or a phrase. Target: `answer`, a text or a list of accepted texts."""
+    """Score a word or a phrase. Target: `answer`, a text or a list of accepted texts, and optionally `exact`."""
     answer = _target(sample, "answer")
     accepted = [str(one) for one in answer] if isinstance(answer, list) else [str(answer)]
-    return _scores(answers_with(accepted, episode.answer), True)
+    return _scores(answers_with(accepted, episode.answer, exact=bool(sample.target.get("exact"))), True)
 
 
 def _scores(read: Parsed[Any], expected: object, right: bool | None = None) -> Scores:

@@ -1,8 +1,6 @@
-"""Clean-up of a reply before parsing: no thinking, bounded length, no wrapping.
+"""What every parser of replies needs: thinking removed, the type of a parsed answer, and comparison of texts.
 
-Answers that a reply marks itself (`\\boxed{…}`, `<answer>…</answer>`, `{"answer": …}`) become slots. A slot is one
-character of the text, so the sentence around a marked answer can still deny it. `boxed` and `tagged` parse marked
-answers by the rules of published programs.
+`boxed` and `tagged` parse marked answers by the rules of published programs.
 """
 
 from __future__ import annotations
@@ -12,10 +10,16 @@ import unicodedata
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
+_THOUGHT = (
+    r"(?:seed:|ant_?|inner_?|internal_?)?(?:think(?:ing)?|thoughts?|reason(?:ing)?|analysis|scratch_?pad|reflection"
+    r"|monologue|deliberation|planning|cot|chain_of_thought|rationale)"
+)
 _MARK = re.compile(
-    r"<(?P<shut>/)?(?:think|thinking|thought|reasoning)>"
+    rf"[<\[](?P<shut>/)?{_THOUGHT}(?:\s[^<>\[\]\n]{{0,80}})?(?:>|\](?!\())"
     r"|◁(?P<shut_kimi>/)?think▷"
-    r"|<\|(?:begin|(?P<shut_long>end))_of_thought\|>",
+    r"|<\|(?:(?:begin|start)_(?:of_)?|(?P<shut_long>end_(?:of_)?|/))?(?:thought|thinking|think|reasoning)\|>"
+    r"|<unused94>(?:thought)?|(?P<shut_unused><unused95>)"
+    r"|(?P<shut_final><\|channel\|>\s?final[^<]{0,40}<\|message\|>)|<\|channel\|>[^<]{0,60}<\|message\|>",
     re.IGNORECASE,
 )
 
@@ -53,104 +57,6 @@ class Parsed(Generic[T]):
 
 
 UNREAD: Parsed[Any] = Parsed(None, "unparsed")
-
-HEAD, TAIL = 2_000, 8_000
-"""Characters of a long reply that are parsed: the answer is at the beginning or at the end."""
-
-FIRST_SLOT = 0xF0000
-"""Slots are characters of a private plane; the reply's own characters of that plane are removed."""
-
-_PRIVATE = re.compile("[\ue000-\uf8ff\U000f0000-\U0010ffff]")
-_GAP = re.compile(r"[^\S\n]{2,}|\n{3,}")
-_PIECE = re.compile(
-    r"\\(?P<box>boxed|fbox)[ ]?\{|\\(?:boxed|fbox)\s(?P<word>[^\s{}\\]{1,40})"
-    r"|\\(?P<wrap>text|textbf|textit|textrm|textsf|mathrm|mathbf|mathit|mathsf|mbox|operatorname|bf|rm)[ ]?\{"
-    r"|<(?P<tag>/?)(?:final_?)?answer>|<\|(?:begin|(?P<end>end))_of_box\|>"
-    r"|(?P<json>[\"'](?:final[_ ]?)?(?:answer|choice|option|prediction)[\"'][ ]?:\s?"
-    r"(?:\"(?P<said>[^\"\n]{0,400})\"|'(?P<quoted>[^'\n]{0,400})'|(?P<plain>[^\s\"',{}\[\]]{1,40})))"
-    r"|\\[()\[\],;! ]|\\(?:quad|qquad|displaystyle)\b|\$(?=\d[\d.,]{0,20}\$)|(?<=\d)\$|\$(?!\d)"
-    r"|\*\*|(?<![\w)])\*(?=\S)|(?<=\S)\*(?![\w(])|`|__|~~|(?-i:</?(?:b|i|u|p|em|br|strong|span|center)>)"
-    r"|(?P<brace>[{}])",
-    re.IGNORECASE,
-)
-
-
-@dataclass(frozen=True)
-class Said:
-    """The text of a reply and the contents of its slots; the character of slot n is `chr(FIRST_SLOT + n)`."""
-
-    text: str
-    slots: tuple[str, ...]
-
-
-def said(response: Any) -> Said:
-    """Clean up a reply for parsing. A reply that is not text (null, an error object) becomes empty."""
-    if not isinstance(response, str):
-        return Said("", ())
-    text = without_thinking(response)
-    if len(text) > HEAD + TAIL:
-        text = f"{text[:HEAD]}\n\n{text[-TAIL:]}"
-    text = _PRIVATE.sub(" ", unicodedata.normalize("NFKC", text).expandtabs(1))
-    return unwrapped(_GAP.sub(lambda gap: "\n\n" if gap[0][0] == "\n" else " ", text))
-
-
-def unwrapped(text: str) -> Said:
-    """Remove wrappers and their braces and turn marked answers into slots, in one pass.
-
-    An unclosed mark holds the rest of the text. A mark inside another is part of it.
-    """
-    out: list[str] = []
-    slots: list[str] = []
-    braces: list[str] = []
-    opened: int | None = None
-    start = 0
-
-    def close() -> None:
-        nonlocal opened
-        if opened is not None:
-            slots.append("".join(out[opened:]).strip())
-            del out[opened:]
-            out.append(chr(FIRST_SLOT + len(slots) - 1))
-            opened = None
-
-    for piece in _PIECE.finditer(text):
-        out.append(text[start : piece.start()])
-        start = piece.end()
-        if piece["box"]:
-            braces.append("box" if opened is None else "wrap")
-            opened = len(out) if opened is None else opened
-        elif piece["wrap"]:
-            braces.append("wrap")
-        elif piece["tag"] is not None or "_of_box" in piece[0]:
-            close()
-            if not (piece["tag"] or piece["end"]):
-                repeated = "".join(out[-2:]).strip() == chr(FIRST_SLOT + len(slots) - 1)
-                out.append("\n" if repeated else "")
-                opened = len(out)
-        elif piece["word"] or piece["json"]:
-            content = next(
-                (part for part in (piece["word"], piece["said"], piece["quoted"], piece["plain"]) if part), ""
-            )
-            if opened is None:
-                out.append("\n" if piece["json"] else "")
-                opened = len(out)
-                out.append(content)
-                close()
-                out.append("\n" if piece["json"] else "")
-            else:
-                out.append(content)
-        elif piece["brace"] == "{":
-            braces.append("brace")
-            out.append("{")
-        elif piece["brace"]:
-            kind = braces.pop() if braces else "brace"
-            if kind == "box":
-                close()
-            elif kind == "brace":
-                out.append("}")
-    out.append(text[start:])
-    close()
-    return Said("".join(out).strip(), tuple(slots))
 
 
 def plain(text: str) -> str:

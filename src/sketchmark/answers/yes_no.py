@@ -9,19 +9,21 @@ thing, hedges or takes back leaves the reply unparsed. So does a question that i
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sketchmark.answers.mentions import FIRST_WORDS, Words
-from sketchmark.answers.reader import Reader
-from sketchmark.answers.reply import FIRST_SLOT, UNREAD, Parsed, Said, said
-from sketchmark.answers.statements import HEDGE, NEGATOR, Statement, in_our_words, statements, word_set
+from sketchmark.answers.candidates import FIRST_WORDS, Words
+from sketchmark.answers.decision import Reader
+from sketchmark.answers.cleanup import FIRST_SLOT, Said, said
+from sketchmark.answers.reply import UNREAD, Parsed
+from sketchmark.answers.statements import Statement, statements
+from sketchmark.answers.vocabulary import APOSTROPHE, HEDGE, NEGATOR, TABLES, in_our_words, word_set
 
 _LONGEST = 60
 """Words of a clause or a question."""
 _WORD = re.compile(r"[^\W_]+(?:['-][^\W_]+)*|[,;:]")
-_ARTICLES = word_set("a an the any some this that these those")
+_ARTICLES = word_set("a an the any some this that these those his her its their one")
 _PICTURE = word_set(
     "image images picture pictures photo scan scans x-ray xray x-rays radiograph film ct mri mr ultrasound study view"
     " slice figure examination exam chest abdominal provided given shown patient here"
@@ -31,7 +33,7 @@ _PLACES = _PICTURE | word_set(
     "left right upper lower middle anterior posterior medial lateral bilateral side sides lung lungs lobe lobes zone"
     " zones base apex heart brain liver kidney bone bones rib ribs region area hemithorax hemisphere abdomen thorax"
     " small large mild moderate severe tiny minimal subtle big obvious prominent extensive several multiple two three"
-    " clear left-sided right-sided"
+    " clear left-sided right-sided top bottom corner background foreground center centre front back edge"
 )
 """Words that may be added to a thing without making it another thing."""
 _THERE = word_set(
@@ -49,7 +51,7 @@ _DOUBT = HEDGE | word_set(
     " doubt think believe exclude excluded certain assume"
 )
 _SHORT = {"isn't": "is not", "aren't": "are not", "doesn't": "does not", "don't": "do not", "there's": "there is",
-          "it's": "it is", "wasn't": "was not", "weren't": "were not"}  # fmt: skip
+          "it's": "it is", "can't": "cannot", "didn't": "did not", "hasn't": "has not", "wasn't": "was not", "weren't": "were not"}  # fmt: skip
 _FIRST = word_set("there no i we it they the this that these a an")
 _LEADS = re.compile(r"(?:(?:so|thus|hence|therefore|overall|and|indeed|clearly|yes|,) )+")
 _SURE = r"(?:clearly |definitely |indeed |obviously |currently |also )?"
@@ -67,7 +69,10 @@ _FORMS = [
         rf"(?P<x>.+?) {_IS} (?P<no>absent)",
         rf"(?:(?:{_GENERIC}|it) )+(?:do(?:es)? (?P<no>not )?(?:{_SHOW})|{_SURE}(?:{_SHOWS}|{_SHOW})) "
         r"(?P<no2>no )?(?P<x>.+)",
-        r"(?:i|we) (?:(?P<no>do not )see|(?:can )?(?:clearly )?see) (?P<no2>no )?(?P<x>.+)",
+        r"(?:i|we|you|one) (?:(?P<no>do not )see|(?:can )?(?:clearly )?see) (?P<no2>no )?(?P<x>.+)",
+        rf"(?:(?:{_GENERIC}|it) )+(?P<no>lacks?|does not contain|contains? no) (?P<x>.+)",
+        rf"(?:(?:{_GENERIC}|it) )+(?:{_SHOWS}) (?:\w+ ){{1,4}}(?P<no>without) (?P<x>.+)",
+        r"(?P<no>nowhere) .{0,60}(?:is|are) there (?P<x>.+)",
     )
 ]
 _STATE = re.compile(
@@ -88,6 +93,9 @@ _LED_BY = re.compile(
     r"(?:evidence|signs?|indications?) of "
 )
 _JOINT = re.compile(r" ?(?:,|\bor\b|\bnor\b|\band\b) ?")
+_AUXILIARY = word_set("is are was were does do did has have had can could will be been")
+_DENYING = word_set("not cannot never no")
+_RESTATED_ODD = word_set("or not no never there")
 _SECOND = word_set(
     "there is are was were has have which who i we it they yet but though although because however if as"
 )
@@ -108,8 +116,11 @@ class _Thing:
 def read_finding(text: str, question: str) -> bool | None:
     """Return whether the reply says that the thing asked about is there, or is so; None if it does not say."""
     words = _words(question)
-    if not words or len(words) > _LONGEST or _ODD.intersection(words):
+    if not words or len(words) > _LONGEST:
         return None
+    restated = _restated(text, words)
+    if restated is not None or _ODD.intersection(words):
+        return restated
     asked = _bare(words)
     found = next((match for form in _ASKED if (match := form.fullmatch(asked))), None)
     thing = _thing(found["x"] if found else asked.partition(" ")[2], every=asked.startswith("are the "))
@@ -130,6 +141,22 @@ def read_finding(text: str, question: str) -> bool | None:
             elif doubtful or _DOUBT.intersection(words) or thing.head in map(_stem, words):
                 return None
     return verdicts.pop() if len(verdicts) == 1 else None
+
+
+def _restated(text: str, question: Sequence[str]) -> bool | None:
+    """Return whether a reply of one statement repeats the question as a finding: "The man wears a hat"."""
+    made = list(statements(in_our_words(text)))
+    if len(made) != 1 or not made[0].own or question[0] not in _AUXILIARY or _RESTATED_ODD.intersection(question):
+        return None
+    said = _words(made[0].text.rstrip(".!"))
+    denied = sum(word in _DENYING for word in said)
+    asked = [_stem(word) for word in question[1:] if word not in _ARTICLES | _AUXILIARY]
+    content = [_stem(word) for word in said if word not in _ARTICLES | _AUXILIARY | _DENYING | {","}]
+    if denied > 1 or len(content) > _LONGEST or not content:
+        return None
+    pronoun = content[0] in ("it", "they", "he", "she") and not _PREPOSITIONS.intersection(asked) and len(asked) > 1
+    same = content == asked or content == [word for word in asked if word not in ("two", "three", "both")]
+    return denied == 0 if same or (pronoun and content[1:] == asked[-1:]) else None
 
 
 def _said(clause: str, thing: _Thing, *, alone: bool) -> bool | None:
@@ -205,7 +232,7 @@ def _clauses(statement: Statement) -> Iterator[str]:
 
 def _bare(words: list[str]) -> str:
     """Remove introductions and references to the image. A clause that is too long stays as it is."""
-    clause = " ".join(words)
+    clause = " ".join(words).removesuffix(" to be seen").removesuffix(" to be found")
     if len(words) > _LONGEST:
         return clause
     led = _LEADS.match(clause)
@@ -238,15 +265,41 @@ def _stem(word: str) -> str:
 
 YES = word_set("yes yeah yep true correct 是 对 有 是的 对的 正确")
 NO = word_set("no nope false incorrect 否 不是 没有 不对 无 错 不 错误 不正确")
+"""Ground truths that make a question one of yes or no."""
+_START = r"(?:^[^\w\n]{0,4}|(?<=[.!?…:;,。！？、「«\"'(—–])\s?|(?<=[-=]\s))"
+_END = r"(?=\s?(?:[^\w\s]|\Z|\n))"
+_CLOSE = r"(?=[^\w\n]{0,4}$)"
+
+
+def _sentences(name: str) -> str:
+    return "|".join(f"(?:{pattern.format(**TABLES['subjects'])})" for pattern in TABLES[name])
+
+
+def _plain(name: str) -> str:
+    return "|".join(sorted(map(re.escape, TABLES[name].split()), key=len, reverse=True))
+
+
 _SAID = re.compile(
     r"\b(?P<yes>yes|yeah|yep|yup)\b"
     r"|\b(?P<no>no|nope|nah)\b(?=\s?(?:[^\w\s]|\Z)|\s?\n|\s(?:it|there|this|that|the|i|we|he|she|they|because|since|as"
-    r"|but|and|or|not|is|was|are|if|in|on|at|to)\b)"
-    r"|^[^\w\n]{0,4}(?:(?P<true>true|correct)|(?P<false>false|incorrect))(?=[^\w\n]{0,4}$)"
-    r"|(?:^[^\w\n]{0,4}|答案(?:[是为][ ]?:?|[ ]?:)[ ]?)"
-    r"(?:(?P<shi>是的|是|对的|对|有|正确)|(?P<fou>不是|没有|不对|不正确|错误|否|无|错|不))(?=\W|$)",
+    r"|but|and|or|not|is|was|are|if|in|on|at|to|such)\b)"
+    rf"|{_START}(?:(?P<yes_start>{_plain('yes')})|(?P<no_start>{_plain('no')})){_END}"
+    rf"|\b(?:(?P<yes_end>{_plain('yes')})|(?P<no_end>{_plain('no')})){_CLOSE}"
+    r"|答案(?:[是为][ ]?:?|[ ]?:)[ ]?(?:(?P<yes_zh>是的|是|对的|对|有|正确)|(?P<no_zh>不是|没有|不对|不正确|错误|否|无|错|不))(?=\W|$)",
     re.IGNORECASE | re.MULTILINE,
 )
+_WHOLE = rf"(?:(?P<yes>{_sentences('affirmed')})|(?P<no>{_sentences('denied')}))(?=\s?[.!,;…。、*\"')\]]|\s?$)"
+_BOTH = re.compile(
+    rf"(?<!\w)(?:(?:{_plain('yes')})[ /]{{1,3}}(?:\w+[ /]{{1,3}}){{0,2}}(?:{_plain('no')}|no)"
+    rf"|(?:{_plain('no')}|no)[ /]{{1,3}}(?:\w+[ /]{{1,3}}){{0,2}}(?:{_plain('yes')}))(?!\w)",
+    re.IGNORECASE,
+)
+_SENTENCE = re.compile(
+    rf"(?:^[^\w\n]{{0,4}}|(?<=[.!?:]\s)|(?<=[。！？、]))(?:(?:and|so|but|well|ok|answer:|hence|therefore),? )?{_WHOLE}",
+    re.IGNORECASE | re.MULTILINE,
+)
+_TURNED = re.compile(rf"\b(?:but|however|yet),? (?:actually,? |in fact,? )?{_WHOLE}", re.IGNORECASE | re.MULTILINE)
+"""Next to a word for yes or no, a sentence that means the other counts only as a contradiction."""
 
 
 class _YesNo(Words):
@@ -256,11 +309,14 @@ class _YesNo(Words):
         super().__init__({"Y": "yes", "N": "no"})
 
     def marked(self, text: str) -> str:
-        return _SAID.sub(self._said, text)
+        text = text.translate(APOSTROPHE)
+        text = _BOTH.sub(" yes or no ", text)
+        marked = _SAID.sub(self._said, text)
+        return (_SENTENCE if marked == text else _TURNED).sub(self._said, marked)
 
     def _said(self, found: re.Match[str]) -> str:
         name = found.lastgroup or ""
-        mark = chr(FIRST_WORDS + (name not in ("yes", "true", "shi")))
+        mark = chr(FIRST_WORDS + (not name.startswith("yes")))
         return f"{found[0][: found.start(name) - found.start()]} {mark} "
 
 

@@ -25,10 +25,12 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise, zip_longest
 from typing import Any, TypeVar
 
-from sketchmark.answers.mentions import FIRST_WORDS, Token, Words
-from sketchmark.answers.reader import Reader
-from sketchmark.answers.reply import said, without_thinking
-from sketchmark.answers.statements import HEDGE, is_negator, statements
+from sketchmark.answers.candidates import FIRST_WORDS, Token, Words
+from sketchmark.answers.decision import Reader
+from sketchmark.answers.cleanup import said
+from sketchmark.answers.reply import without_thinking
+from sketchmark.answers.statements import statements
+from sketchmark.answers.vocabulary import HEDGE, is_negator
 from sketchmark.episode import Episode, Grading, Scores
 from sketchmark.episode.sample import Sample
 from sketchmark.media import Picture

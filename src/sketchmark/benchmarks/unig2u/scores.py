@@ -27,11 +27,12 @@ from typing import Any
 
 from sketchmark.answers.choices import lettered, read_choice
 from sketchmark.answers.judge import ask, filled, first_json_object, label, question_to_judge, verdict
-from sketchmark.answers.mentions import Words
+from sketchmark.answers.candidates import Words
 from sketchmark.answers.numbers import number, read_number
 from sketchmark.answers.phrases import answers_with, read_answer
-from sketchmark.answers.reader import Reader
-from sketchmark.answers.reply import plain, said, without_thinking
+from sketchmark.answers.decision import Reader
+from sketchmark.answers.cleanup import said
+from sketchmark.answers.reply import plain, without_thinking
 from sketchmark.answers.yes_no import read_yes_no
 from sketchmark.benchmarks import unig2u as published
 from sketchmark.episode import Episode, Grading, Scores

@@ -11,10 +11,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from sketchmark.answers import statements as words
-from sketchmark.answers.lines import Group, Line, is_mark
-from sketchmark.answers.mentions import Token
-from sketchmark.answers.statements import Statement, word_set
+from sketchmark.answers import vocabulary as words
+from sketchmark.answers.clauses import Group, Line, is_mark
+from sketchmark.answers.candidates import Token
+from sketchmark.answers.statements import Statement
+from sketchmark.answers.vocabulary import word_set
 
 _ARTICLE = word_set("a an the")
 _OF_A_CLAUSE = word_set("of in with i we due caused here there where who when shown seen common such")
@@ -121,10 +122,17 @@ def _names(word: str, known: frozenset[str]) -> bool:
 
 @dataclass(frozen=True)
 class Claim:
-    """The options asserted together (several: undecided; none: another kind of answer), and how."""
+    """The options asserted together (several: undecided; none: another kind of answer), and how.
+
+    `final`: it concludes, or corrects what was claimed before. `headed`: it follows `Answer:` or the like. `apart`:
+    it begins a paragraph.
+    """
 
     letters: frozenset[str]
     how: str
+    final: bool = False
+    headed: bool = False
+    apart: bool = False
 
 
 def claims_of(
@@ -163,6 +171,8 @@ def _how(line: Line, group: Group, after_cue: bool) -> str:
         return "announced"
     if line.called_right(group):
         return "called"
+    if line.labelled(group):
+        return "labelled"
     return "bare" if role == "start" and _nothing_else(line, group) else ""
 
 

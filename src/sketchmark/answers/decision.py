@@ -1,24 +1,38 @@
-"""The strict parser of final answers: the options that a reply commits to, or none.
+"""The last stage of the strict parser: from the roles of all mentions to the answer, or to none.
 
-It never guesses. Statements are parsed in order and the last claim decides; a claim of two options is none. A reply
-without any claim is parsed as a whole: it may be only its answer, "B because the wall is thin".
+It never guesses. Statements are read in order; the last claim decides if it is as strong as what was claimed before,
+or corrects it. Two claims of equal strength leave the reply undecided. A reply without any claim is parsed as a whole:
+it may be only its answer, "B because the wall is thin", or name only one option that nothing speaks against.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from sketchmark.answers.claims import Claim, also, claims_of, is_answer, labels_after, named_otherwise
-from sketchmark.answers.lines import EITHER, Line
-from sketchmark.answers.mentions import Words, tokens
-from sketchmark.answers.reply import Said
-from sketchmark.answers.statements import ANSWER, FILLER, Statement, in_our_words, statements, word_set
+from sketchmark.answers.candidates import Words, tokens
+from sketchmark.answers.clauses import EITHER, Line
+from sketchmark.answers.cleanup import Said
+from sketchmark.answers.roles import Claim, also, claims_of, is_answer, labels_after, named_otherwise
+from sketchmark.answers.statements import Statement, statements
+from sketchmark.answers.vocabulary import ANSWER, CONCLUDING, FILLER, in_our_words, word_set
 
-_AFTER_LABEL = word_set(". , : ; - – — ) ! because since as due for given based ( 。")
+_AFTER_LABEL = word_set(". , : ; - – — ) ! because since as due for given based ( 。 …")
 _ADDS = re.compile(r"\b(?:also|as well|too)\b", re.IGNORECASE)
+_YES = re.compile(r"\s?(?:yes|yeah|yep|correct|right|true)\b", re.IGNORECASE)
+_TORN = re.compile(
+    r"\b(?:back and forth|can(?:no|')t decide|undecided|torn between|not commit|not sure which|hard to (?:say|tell|choose)"
+    r"|toss-?up|coin flip|could go either way)\b",
+    re.IGNORECASE,
+)
+_CLOSED = tuple(".!。)\"'")
+"""Ends of a sentence that was not truncated."""
+_FINAL = CONCLUDING | word_set("final ultimately conclusion overall altogether total")
+_STRENGTH = {"marked": 4, "announced": 3, "concluded": 2, "called": 2, "stated": 2, "labelled": 1, "bare": 1}
+_JOINT = ("called", "bare", "stated", "labelled")
+"""Kinds of claims that must agree with each other; of announcements the last one may be the result of the others."""
 
 
 @dataclass
@@ -31,6 +45,7 @@ class Entry:
     letters: frozenset[str] = frozenset()
     listed: bool = False
     after_cue: bool = False
+    agreed: bool = False
 
 
 @dataclass(frozen=True)
@@ -68,18 +83,30 @@ class Reader:
         made: list[Claim] = []
         blocked = False
         for entry in entries:
-            if entry.statement.takes_back:
-                made, blocked = [], blocked or bool(made) or bool(entries[0].shape)
-            cue, alone = entry.after_cue, not self.letters
-            for claim in claims_of(entry.line, entry.statement, after_cue=cue, alone=alone, phrases=self.phrases):
+            says_no = self.opening and entry.line.groups and entry.line.groups[0].start == 0
+            if (entry.statement.takes_back and not says_no) or (made and _TORN.search(entry.statement.text)):
+                made, blocked = [], blocked or bool(made) or bool(entries[0].shape and entry is not entries[0])
+            for claim in self._claims(entry):
                 if claim is None or not claim.letters:
                     blocked = True
                 elif not entry.listed or self.several or claim.how == "called":
                     more = made[-1].letters if made and _ADDS.search(entry.statement.text) else frozenset()
-                    made.append(Claim(claim.letters | more, claim.how))
+                    made.append(replace(claim, letters=claim.letters | more))
         if made:
-            return self._decided(made)
+            return self._decided(made, entries)
         return UNDECIDED if blocked else self._whole(entries)
+
+    def _claims(self, entry: Entry) -> Iterator[Claim | None]:
+        if entry.agreed and len(entry.line.groups) == 1:
+            yield Claim(entry.line.groups[0].letters, "called", True)
+            return
+        final = entry.statement.corrects or any(token.text in _FINAL for token in entry.line.tokens)
+        headed = entry.line.is_headed or entry.statement.heading or entry.after_cue
+        claims = claims_of(
+            entry.line, entry.statement, after_cue=entry.after_cue, alone=not self.letters, phrases=self.phrases
+        )
+        for claim in claims:
+            yield Claim(claim.letters, claim.how, final, headed, entry.statement.apart) if claim else None
 
     def _entries(self, text: str, slots: Sequence[frozenset[str]]) -> list[Entry]:
         text = in_our_words(self.words.marked(text))
@@ -91,17 +118,24 @@ class Reader:
         for one, other in pairwise(entries):
             alike = one.shape and one.shape == other.shape and one.letters != other.letters
             if alike and (not other.statement.apart or max(one.letters) < min(other.letters)):
-                one.listed = other.listed = True
+                one.listed = other.listed = not other.statement.corrects
+            one.agreed = one.statement.asked and not self.opening and _YES.match(other.statement.text) is not None
         for one, other in pairwise(entries):
             other.after_cue = not other.listed and _opens(one)
         return entries
 
-    def _decided(self, made: Sequence[Claim]) -> Commitment:
+    def _decided(self, made: Sequence[Claim], entries: Sequence[Entry]) -> Commitment:
         last = made[-1]
-        joint = last.how in ("called", "bare", "stated")
-        alike = [claim.letters for claim in made if joint and claim.how == last.how]
-        how = {"called": "concluded", "stated": "concluded", "bare": "reply"}.get(last.how, last.how)
-        return self._checked(last.letters.union(*alike), how)
+        strength = _STRENGTH[last.how]
+        for claim in made[:-1] if not self.several else ():
+            differs = claim.letters != last.letters
+            stronger = _STRENGTH[claim.how] > strength or (claim.how == last.how == "announced")
+            wins = last.final or (last.headed and not claim.headed) or (last.apart and not claim.headed)
+            if differs and stronger and not wins:
+                return UNDECIDED
+        alike = [claim.letters for claim in made if last.how in _JOINT and claim.how == last.how and not last.final]
+        how = {"called": "concluded", "stated": "concluded", "bare": "reply", "labelled": "announced"}
+        return self._checked(last.letters.union(*alike), how.get(last.how, last.how))
 
     def _checked(self, letters: frozenset[str], how: str) -> Commitment:
         known = letters <= set(self.letters) if self.letters else not letters & EITHER
@@ -119,22 +153,26 @@ class Reader:
                 others = labels_after(first.line, group)
                 others |= also(first.line, group)[0] if group.form == "words" else frozenset()
                 return self._checked(group.letters.union(others, *labels), "reply")
-        return NOTHING if self.opening else self._mentioned(entries)
+        return self._mentioned(entries)
 
     def _mentioned(self, entries: Sequence[Entry]) -> Commitment:
-        """Return the one option whose own words appear in a statement, if no other is named."""
+        """Return the one option that is named in a finding, if nothing is said against it and no other is named."""
         named: set[str] = set()
         stated = False
         for entry in entries:
             answer = self.phrases and is_answer(entry.line)
             for group in entry.line.groups:
-                if entry.line.denied(group):
+                if entry.line.denied(group) or entry.statement.aside:
                     continue
                 another = answer and named_otherwise(entry.line, group)
                 if another or not entry.statement.own or entry.line.hedged_at(group):
                     return NOTHING
                 named |= group.letters
-                stated = stated or (group.form == "words" and entry.statement.stated)
+                placed = not self.opening or (
+                    entry.line.at_edge(group) and not set('"“«') & set(entry.statement.text)
+                )
+                whole = group.form == "words" or (entry.statement.text[-1:] in _CLOSED and entry.line.is_label(group))
+                stated = stated or (whole and placed and entry.statement.stated)
         return self._checked(frozenset(named), "reply") if stated else NOTHING
 
 

@@ -6,25 +6,35 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from unicodedata import category
 
-from sketchmark.answers import statements as words
-from sketchmark.answers.mentions import Token
-from sketchmark.answers.statements import word_set
+from sketchmark.answers import vocabulary as words
+from sketchmark.answers.candidates import Token
+from sketchmark.answers.vocabulary import word_set
 
 EITHER = frozenset("?!")
 """Added to the letters of a group that is undecided between options."""
 
 _REACH = 14
 """Words to look back for a cue."""
-_QUOTES = frozenset("\"'“”‘’([{)]}*_。<>【】「」『』《》")
+_QUOTES = frozenset("\"'“”‘’([{)]}*_。<>【】「」『』《》«»„")
 _LINKS = word_set(". , : - – — / & = | →")
 _JOINTS = word_set("or and / & , ; nor versus to +")
-_BETWEEN = words.OPTION | words.HEDGE | word_set("also else either the even both . : - – —")
+_BETWEEN = words.OPTION | words.HEDGE | word_set("also else either the a an even both . : - – —")
 _INTRODUCTION = word_set("based given looking judging from in on considering according")
 _OTHERS = word_set("your his her their its")
 _SUBJECTS = word_set("i we i'd i'll i'm we'd we'll let let's , ; : . ( and")
 _OF_OTHERS = word_set("than nor without except no none whether")
 _BESIDE = word_set("of side next to above below under behind hand")
-_YES, _NO = word_set("✓ ✔ ✅ ☑"), word_set("✗ ✘ ❌ ×")
+_YES, _NO = word_set("✓ ✔ ✅ ☑"), word_set("✗ ✘ ❌ × ✖ 🚫")
+_VERDICT_MARKS = _YES | _NO
+_RELATIVE = word_set("which who that where the with being having as")
+_NO_LABEL = words.OPTION | word_set(
+    "example examples question figure step image panel group team vitamin type note confidence second runner hint"
+    " eliminated wrong first previous initial user student"
+)
+"""Words of labels that do not announce an answer."""
+_EXCEPT = word_set("except but besides excluding not")
+_ALL = word_set("all every everything each others rest any")
+_NONE = word_set("none nothing no neither nobody")
 
 
 def is_mark(text: str) -> bool:
@@ -47,6 +57,7 @@ class Line:
 
     def __init__(self, tokens: Sequence[Token]) -> None:
         self.tokens = tokens
+        self.marks_first = bool(tokens) and tokens[0].text in _VERDICT_MARKS
         self.cut: list[int] = []
         self.negated: list[int] = []
         self.hedged: list[int] = []
@@ -67,6 +78,37 @@ class Line:
     def text(self, place: int) -> str:
         """Return the word at a place; past the end, a full stop."""
         return self.tokens[place].text if place < len(self.tokens) else "."
+
+    @property
+    def is_headed(self) -> bool:
+        """Return whether the statement is an answer after its heading: `Answer: B`."""
+        head = next((place for place, token in enumerate(self.tokens[:6]) if token.text in words.SEPARATOR), 0)
+        return any(self.text(place) in words.ANSWER for place in range(head))
+
+    def at_edge(self, group: Group) -> bool:
+        """Return whether an option is the first or last word of the statement."""
+        return group.start == 0 or all(
+            is_mark(token.text) or token.text in ".!," for token in self.tokens[group.end :]
+        )
+
+    def is_label(self, group: Group) -> bool:
+        """Return whether a letter is surely an option's: not an article, a grade or part of a name."""
+        before, after = self.text(group.start - 1) if group.start else "", self.text(group.end)
+        named = before in words.OPTION or after in (")", "]")
+        plain = self.tokens[group.start].text not in "AIai" and before not in ("a", "an", "") and after != "+"
+        begins = self.text(0) in ("next", "then", "first", "now", "when")
+        return group.form == "letter" and (named or plain) and not begins and after != "would"
+
+    def labelled(self, group: Group) -> bool:
+        """Return whether a short label introduces the option and nothing follows it: `Verdict: B`."""
+        before = [token.text for token in self.tokens[: group.start] if not is_mark(token.text)]
+        if not 2 <= len(before) <= 6 or before[-1] not in (":", "=") or group.start > 9:
+            return False
+        known = words.NEGATOR | words.HEDGE | words.WRONG | _NO_LABEL | words.SEPARATOR
+        if any(word in known for word in before[:-1]) or any(token.letters for token in self.tokens[: group.start]):
+            return False
+        rest = [token.text for token in self.tokens[group.end :] if not is_mark(token.text)]
+        return not rest or (rest[0] in ".!;" and len(rest) == 1)
 
     def ends(self, place: int) -> bool:
         """Return whether a clause ends at a place."""
@@ -110,6 +152,8 @@ class Line:
             token = self.tokens[place]
             if token.letters or token.form == "slot":
                 return place if self._same_breath(end, place, letters, joint) else None
+            if token.text in _VERDICT_MARKS:
+                return None
             if token.text in _JOINTS:
                 joint = True
             elif not is_mark(token.text) and token.text not in _BETWEEN | _LINKS:
@@ -130,7 +174,24 @@ class Line:
         return joint or (same and linked) or token.form == "slot"
 
     def denied(self, group: Group) -> bool:
-        return self.negated[group.start] > self.cut[group.start] or self.verdict(group.end) is False
+        excepted = self.excepted(group)
+        if excepted is not None:
+            return not excepted
+        return self.negated[group.start] > self.cut[group.start] or self.verdict(group.end, group.start) is False
+
+    def excepted(self, group: Group) -> bool | None:
+        """Return whether `all except B are wrong` calls B right; None if the statement has no such form."""
+        place = group.start - 1
+        while place >= 0 and (is_mark(self.text(place)) or self.text(place) in words.OPTION | words.FILLER):
+            place -= 1
+        if place < 1 or self.text(place) not in _EXCEPT:
+            return None
+        before = {self.text(at) for at in range(max(0, place - 5), place)}
+        rest = [self.text(at) for at in range(group.end, min(group.end + 8, len(self.tokens)))]
+        wrong = any(word in words.WRONG or words.is_negator(word) for word in rest)
+        if before & _ALL:
+            return wrong
+        return not wrong if before & _NONE else None
 
     def hedged_at(self, group: Group) -> bool:
         follows = self.text(group.end) in words.HEDGE - {"can"}
@@ -139,16 +200,34 @@ class Line:
     def called_right(self, group: Group) -> bool:
         """Return whether the option is called right, or is the only one with a predicate."""
         only = group.start > 0 and "only" in (self.text(group.start - 1), self.text(max(0, group.start - 2)))
-        verdict = self.verdict(group.end)
+        verdict = self.verdict(group.end, group.start)
+        if self.excepted(group):
+            return True
         return verdict is True or (only and verdict is None and self.text(group.end) in words.VERB)
 
-    def verdict(self, end: int) -> bool | None:
+    def verdict(self, end: int, start: int | None = None) -> bool | None:
         """Return whether the option that ends here is called right (True), wrong (False) or neither (None)."""
-        while is_mark(self.text(end)) and self.text(end) not in _YES | _NO:
+        if self.marks_first:
+            before = self._mark_before(end - 1 if start is None else start)
+            if before is not None:
+                return before
+        while (is_mark(self.text(end)) and self.text(end) not in _VERDICT_MARKS) or self._is_noun(end):
             end += 1
         head, following = self.text(end), self.text(end + 1)
-        if head in _YES | _NO:
+        if head in _VERDICT_MARKS:
             return head in _YES
+        if head == "," and following in _RELATIVE:
+            end = next(
+                (
+                    place + 1
+                    for place in range(end + 2, min(end + _REACH, len(self.tokens)))
+                    if self.text(place) == ","
+                ),
+                end,
+            )
+            head, following = self.text(end), self.text(end + 1)
+        if head == "," and following in ("yes", "no", "true", "false") and end + 2 == len(self.tokens):
+            return following in ("yes", "true")
         if head in words.SEPARATOR or head == ".":
             return self._label_verdict(end + 1)
         if head == "not":
@@ -165,18 +244,33 @@ class Line:
             return False if words.is_negator(head) and head not in _OF_OTHERS else None
         return self._predicate(end)
 
+    def _is_noun(self, place: int) -> bool:
+        """Return whether a noun for options follows the label, as in other languages: `B option is correct`."""
+        return self.text(place) in ("option", "choice") and self.text(place + 1) in words.VERB | words.RIGHT
+
+    def _mark_before(self, start: int) -> bool | None:
+        """Return the verdict of a mark before an option: `❌ A ✅ C`."""
+        place = start - 1
+        while (
+            place >= 0
+            and self.text(place) not in _VERDICT_MARKS
+            and (is_mark(self.text(place)) or self.text(place) in words.OPTION | words.SEPARATOR | words.FILLER)
+        ):
+            place -= 1
+        return self.text(place) in _YES if place >= 0 and self.text(place) in _VERDICT_MARKS else None
+
     def _label_verdict(self, place: int) -> bool | None:
         """Parse the verdict after `B:`, where only one or two words count: `B: incorrect`."""
-        while is_mark(self.text(place)) and self.text(place) not in _YES | _NO:
+        while is_mark(self.text(place)) and self.text(place) not in _VERDICT_MARKS:
             place += 1
         said, following = self.text(place), self.text(place + 1)
-        if said in _YES | _NO:
+        if said in _VERDICT_MARKS:
             return said in _YES
         if said == "not":
             return False if following in words.RIGHT | {"possible", "it"} else None
-        if said in words.WRONG - {"not", "out", "exclude"} and (said != "no" or following in words.BREAK):
+        if said in words.WRONG - {"not", "out", "exclude"} and (said != "no" or self.ends(place + 1)):
             return False
-        return True if said in ("correct", "true", "right", "yes") and following in words.BREAK else None
+        return True if said in ("correct", "true", "right", "yes") and self.ends(place + 1) else None
 
     def _predicate(self, verb: int) -> bool | None:
         head = self.text(verb)
@@ -184,7 +278,7 @@ class Line:
             return False
         nearby = [self.text(place) for place in range(verb + 1, min(verb + 3, len(self.tokens)))]
         better = nearby[:1] == ["better"]  # than another
-        if head in ("fits", "matches", "works", "remains") and (better or not any(map(words.is_negator, nearby))):
+        if head in words.FITS and (better or not any(map(words.is_negator, nearby))):
             return True
         for place in range(verb + 1, min(verb + 8, len(self.tokens))):
             word, following = self.text(place), self.text(place + 1)
@@ -194,7 +288,7 @@ class Line:
                 return False
             if word in words.RIGHT and head in ("is", "are", "seems", "looks", "appears", "must"):
                 if (word == "right" and following in _BESIDE) or (
-                    word == "likely" and self.text(place - 1) != "most"
+                    word == "likely" and self.text(place - 1) not in ("most", "more")
                 ):
                     return None
                 lone = word == "only" and following not in words.OPTION | words.ANSWER | words.FILLER

@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import groupby
 
-from sketchmark.answers.reply import FIRST_SLOT, plain, unwrapped
-from sketchmark.answers.statements import AFTER_LETTER, ANSWER, BEFORE_LETTER, BREAK, OPTION, word_set
+from sketchmark.answers.cleanup import FIRST_SLOT, unwrapped
+from sketchmark.answers.reply import plain
+from sketchmark.answers.vocabulary import AFTER_LETTER, ANSWER, BEFORE_LETTER, BREAK, OPTION, word_set
 
 SPACED = r"(?-i:[0-9A-Za-z_\u00aa-\u1fff])"
 """Word characters of languages that separate words by spaces."""
@@ -104,7 +105,7 @@ _TOKEN = re.compile(
     r"|[^\W\d_\ue000-\uf8ff]+(?:'[a-z]+)?|\d+(?:[.,]\d+)*|->|=>|\S",
     re.IGNORECASE,
 )
-_SHORTEST = 4
+_SHORTEST = 3
 """Words shorter than this (`no`, `1`, `CT`), numbers and the reader's own vocabulary (`right`) are weak: they name an
 option only where an answer is expected."""
 _COMMON = word_set(
@@ -130,7 +131,7 @@ class Words:
         named: dict[str, set[str]] = {}
         for letter, option in options.items():
             words = plain(unwrapped(option).text)
-            if words and words != letter.casefold():
+            if words and words != letter.casefold() and words.upper() not in options:
                 named.setdefault(words, set()).add(letter)
         self.named = {words: frozenset(letters) for words, letters in named.items()}
         self.order = list(self.named)
@@ -175,7 +176,7 @@ class Words:
 
 def _is_weak(words: str) -> bool:
     wide = any(ord(sign) > 0x2E7F for sign in words)
-    return (len(words) < _SHORTEST and not wide) or not any(sign.isalpha() for sign in words)
+    return (len(words) < _SHORTEST and not wide) or words in BEFORE_LETTER or not any(map(str.isalpha, words))
 
 
 def _any_of(words: Sequence[str], bare: Mapping[str, str]) -> str:
@@ -256,5 +257,7 @@ def _inside_a_word(token: Token, before: Token, after: Token, beyond: Token) -> 
     if token.glued and before.glued and before.text in ("'", "-", "_", "^"):
         return True
     if not (after.glued and beyond.glued):
+        return False
+    if after.text == "'" and not beyond.text.isalpha():
         return False
     return after.text in ("'", "-", "_") or (after.text == "." and beyond.text.isalnum() and not beyond.form)

@@ -1,0 +1,78 @@
+"""Vocabulary of the strict parser, from `words.yaml`.
+
+Idioms and cue words of other languages are first put into plain English, so one grammar is enough. This applies only
+to the words around an answer: candidates are already marked.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Mapping
+from pathlib import Path
+
+from sketchmark.files.yaml import load
+
+TABLES = load(Path(__file__).with_name("words.yaml"), "vocabulary")
+
+
+def word_set(words: str) -> frozenset[str]:
+    """Split a string of words into a set."""
+    return frozenset(word.replace("_", " ") for word in words.split())
+
+
+_CLASSES = {name: word_set(words) for name, words in TABLES["classes"].items()}
+
+ANSWER, OPTION, CHOOSE, COPULA = (_CLASSES[name] for name in ("answer", "option", "choose", "copula"))
+PRONOUN, CONCLUDING, POINTING = (_CLASSES[name] for name in ("pronoun", "concluding", "pointing"))
+FILLER, SEPARATOR, HEDGE = (_CLASSES[name] for name in ("filler", "separator", "hedge"))
+NEGATOR, WRONG, RIGHT, FITS = (_CLASSES[name] for name in ("negator", "wrong", "right", "fits"))
+BREAK = _CLASSES["break"]
+"""Words that end the reach of a negation or a hedge."""
+SUBORDINATE = _CLASSES["subordinate"]
+"""Options after these words are reasons, not answers."""
+VERB = _CLASSES["verb"]
+AFTER_LETTER = VERB.union(BREAK, SUBORDINATE, _CLASSES["following"])
+_ANNOUNCING = COPULA.union(OPTION, CHOOSE, CONCLUDING, POINTING, ANSWER, PRONOUN)
+BEFORE_LETTER = _ANNOUNCING.union(FILLER, NEGATOR, HEDGE, BREAK, SEPARATOR, _CLASSES["leading"]) - {"a", "an"}
+"""A letter after any other word belongs to that word: vitamin D, panel B."""
+
+
+def is_negator(word: str) -> bool:
+    return word in NEGATOR or word.endswith("n't")
+
+
+def is_wide(word: str) -> bool:
+    """Return whether a word is of a script without spaces, whose words cannot be separated."""
+    return word[:1] > "\u2e7f"
+
+
+def any_word(words: frozenset[str] | Mapping[str, object]) -> str:
+    """Build a pattern of whole words, the longest first; words of scripts without spaces need no edges."""
+    longest = sorted(words, key=lambda word: (-len(word), word))
+    spaced = "|".join(re.escape(word).replace(r"\ ", r"\s") for word in longest if not any(map(is_wide, word)))
+    wide = "|".join(re.escape(word).replace(r"\ ", r"\s") for word in longest if any(map(is_wide, word)))
+    parts = ([rf"(?<!\w)(?:{spaced})(?!\w)"] if spaced else []) + ([wide] if wide else [])
+    return "|".join(parts)
+
+
+def _pattern(*tables: Mapping[str, str]) -> tuple[re.Pattern[str], dict[str, str]]:
+    ours = {
+        unicodedata.normalize("NFKC", word).replace("_", " ").casefold(): meaning
+        for table in tables
+        for meaning, words in table.items()
+        for word in words.split()
+    }
+    return re.compile(any_word(ours), re.IGNORECASE), ours
+
+
+_WORDS = (_pattern(TABLES["unspaced"]), _pattern(TABLES["idioms"], TABLES["spaced"]))
+APOSTROPHE = str.maketrans({"’": "'", "‘": "'", "ʼ": "'"})
+
+
+def in_our_words(text: str) -> str:
+    """Replace idioms and words of other languages by the plain English words of the tables."""
+    text = text.translate(APOSTROPHE)
+    for pattern, ours in _WORDS:
+        text = pattern.sub(lambda found, ours=ours: f" {ours[' '.join(found[0].casefold().split())]} ", text)  # type: ignore[misc]
+    return text

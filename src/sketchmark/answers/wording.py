@@ -1,0 +1,161 @@
+"""Equality of phrases: the wordings that count as one answer, and their places in a reply.
+
+The same are: any article, case, diacritics, blanks and hyphens, numbers in digits or words, singular and plural,
+British and American spelling. docs/scorings.md lists them for users.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+
+from sketchmark.answers.candidates import FIRST_WORDS, Token, Words, part_of_a_word
+from sketchmark.answers.cleanup import unwrapped
+from sketchmark.answers.numbers import number, spelt_numbers
+from sketchmark.answers.reply import plain
+from sketchmark.answers.vocabulary import TABLES, is_wide, word_set
+
+_SIGN = r"[^\W_\u2e80-\uffff]"
+_UNIT = re.compile(
+    rf"\d+(?:st|nd|rd|th)\b|\d+(?:[.,:]\d+)*|[^\W\d_](?:\.[^\W\d_])+\.?|{_SIGN}+(?:['’]{_SIGN}+)*|%|[\u2e80-\uffff]+"
+)
+_ARTICLES = word_set("a an the")
+_LETTERS = str.maketrans({"ø": "o", "ł": "l", "æ": "ae", "œ": "oe", "ı": "i", "'": "", "’": "", ".": ""})
+_SPELLINGS = [
+    (re.compile(pattern), new)
+    for pattern, new in (
+        (r"(?<=\w)(?:ae|oe)(?=\w{3})|^(?:ae|oe)(?=\w{5})", "e"),
+        (r"(?<=\w{2})our(?=s?$|ed$|ing$|ful$|ites?$|able$)", "or"),
+        (r"(?<=[^aeiou\W])re(?=s?$)", "er"),
+        (r"ogue(?=s?$)", "og"),
+        (r"(?<=\w{3})is(?=(?:e[sd]?|ing|ations?)$)", "iz"),
+        (r"(?<=\w{2})ys(?=(?:e[sd]?|ing)$)", "yz"),
+        (r"(?<=\w{4})ll(?=(?:ed|ing|ers?)$)", "l"),
+    )
+]
+_ORDINALS = "first second third fourth fifth sixth seventh eighth ninth tenth".split()
+_LONGEST_GAP = 2
+"""Words that a phrase may have more than its ground truth, if they are the same without blanks: `basket ball`."""
+
+
+@cache
+def _common() -> dict[str, str]:
+    pairs = [(word, one) for one, words in TABLES["spelling"].items() for word in str(words).split()]
+    return {word.translate(_LETTERS): one for word, one in pairs} | dict(TABLES["plural"])
+
+
+@cache
+def folded(word: str) -> str:
+    """Return the form in which a word is compared, before plurals."""
+    bare = "".join(
+        sign for sign in unicodedata.normalize("NFKD", word.casefold()) if not unicodedata.combining(sign)
+    ).translate(_LETTERS)
+    bare = _common().get(bare, bare)
+    for pattern, new in _SPELLINGS:
+        bare = pattern.sub(new, bare)
+    if bare in _ORDINALS:
+        place = _ORDINALS.index(bare) + 1
+        return f"{place}{['st', 'nd', 'rd'][place - 1] if place < 4 else 'th'}"
+    return bare
+
+
+@cache
+def _forms(word: str) -> frozenset[str]:
+    """Return a word and what may be its singular: `knives` and `knife`, `boxes` and `box`."""
+    found = {word}
+    if word.endswith("s") and len(word) > 3 and not word.endswith(("ss", "us", "is")):
+        found.add(word[:-1])
+        if word.endswith(("ses", "xes", "zes", "ches", "shes", "oes")):
+            found.add(word[:-2])
+        if word.endswith("ies"):
+            found.add(f"{word[:-3]}y")
+        if word.endswith("ves"):
+            found |= {f"{word[:-3]}f", f"{word[:-3]}fe"}
+    return frozenset(found)
+
+
+@dataclass(frozen=True)
+class Unit:
+    """One word or number of a text, as it is compared, and its place."""
+
+    word: str
+    start: int
+    end: int
+
+
+def units(text: str, *, exact: bool = False) -> Iterator[Unit]:
+    """Yield the words of a text without articles. `exact`: only case and spacing do not matter."""
+    spelt = [] if exact else sorted(spelt_numbers(text))
+    at = 0
+    for start, end, value in [*spelt, (len(text), len(text), None)]:
+        if start < at:
+            continue
+        for found in _UNIT.finditer(text, at, start):
+            if exact:
+                yield Unit(found[0].casefold(), found.start(), found.end())
+                continue
+            digits = number(found[0]) if found[0][0].isdigit() else None
+            word = folded(found[0]) if digits is None else f"{digits:.12g}"
+            if word not in _ARTICLES:
+                yield Unit(word, found.start(), found.end())
+        if value is not None:
+            yield Unit(f"{value:.12g}", start, end)
+        at = end
+
+
+class Phrases(Words):
+    """Finder of the accepted phrases in a reply. A phrase inside another word does not count."""
+
+    def __init__(self, phrases: Sequence[str], *, exact: bool = False) -> None:
+        super().__init__({str(place): phrase for place, phrase in enumerate(phrases)}, weak=False)
+        self.exact = exact
+        self.wanted = [[unit.word for unit in units(phrase, exact=exact)] for phrase in self.order]
+        self.capital = any(unwrapped(phrase).text[:1].isupper() for phrase in phrases)
+
+    def marked(self, text: str) -> str:
+        out, at = [], 0
+        for start, end, place in sorted(self._places(text), key=lambda found: (found[0], -found[1])):
+            fraction = text[start].isdigit() and text[start - 1 : start] in ("/", ".", "-", "−") and start
+            if start >= at and not fraction and not part_of_a_word(text, start, end, self.order[place], self.named):
+                out += [text[at:start], chr(FIRST_WORDS + place)]
+                at = end
+        return "".join((*out, text[at:]))
+
+    def _places(self, text: str) -> Iterator[tuple[int, int, int]]:
+        said = list(units(text, exact=self.exact))
+        for place, (phrase, wanted) in enumerate(zip(self.order, self.wanted, strict=True)):
+            if any(map(is_wide, phrase)) or not wanted:
+                yield from (
+                    (found.start(), found.end(), place)
+                    for found in re.finditer(re.escape(phrase), text, re.IGNORECASE)
+                )
+                continue
+            whole = "".join(wanted)
+            for first, unit in enumerate(said):
+                end = self._end(said, first, wanted, whole)
+                if end is not None:
+                    yield unit.start, end, place
+
+    def _end(self, said: Sequence[Unit], first: int, wanted: Sequence[str], whole: str) -> int | None:
+        """Return where the phrase ends that begins with a word, if it does."""
+        last = first + len(wanted) - 1
+        if last < len(said) and all(self._same(said[first + at].word, word) for at, word in enumerate(wanted)):
+            return said[last].end
+        joined = ""
+        for unit in said[first : last + 1 + _LONGEST_GAP] if not self.exact else ():
+            joined += unit.word
+            if not whole.startswith(joined):
+                return None
+            if joined == whole and not whole[0].isdigit():
+                return unit.end
+        return None
+
+    def _same(self, one: str, other: str) -> bool:
+        return one == other or (not self.exact and not _forms(one).isdisjoint(_forms(other)))
+
+    def token(self, mark: str) -> Token:
+        words = self.order[ord(mark) - FIRST_WORDS]
+        return Token(words, frozenset({plain(words)}), "words")
