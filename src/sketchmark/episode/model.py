@@ -17,7 +17,7 @@ from types import MappingProxyType
 from typing import Any, Literal, Protocol
 
 from sketchmark.episode.sample import Context
-from sketchmark.errors import CannotPlay
+from sketchmark.errors import BadPicture, CannotPlay
 from sketchmark.files.jsonl import well_formed
 from sketchmark.media import Picture
 from sketchmark.secrets import redact_all
@@ -140,6 +140,12 @@ class Reply:
         object.__setattr__(self, "raw", redact_all(self.raw))
         object.__setattr__(self, "trouble", well_formed(redact_all(self.trouble)))
         object.__setattr__(self, "native", redact_all(self.native))
+        if self.picture is not None:
+            try:
+                clean = self.picture.without_keys()
+            except BadPicture:  # it cannot be drawn again without the key
+                clean = None
+            object.__setattr__(self, "picture", clean)
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from sketchmark.errors import BadPicture
 from sketchmark.media import pixels
+from sketchmark.secrets import holds_key
 
 if TYPE_CHECKING:
     import numpy as np
@@ -108,6 +109,8 @@ def _fills_its_lines(png: bytes) -> bool:
             packed = unpacker.unconsumed_tail
     return missing <= 0
 
+
+_PACKED_TEXTS = (b"zTXt", b"iTXt", b"iCCP")
 
 _MARK = b"tEXtSoftware\0Sketchmark"
 """Bytes behind the header of a PNG file that Sketchmark wrote."""
@@ -283,6 +286,22 @@ class Picture:
         """Return the image for a model: this one, or its `image()` as PNG if decoders may show it differently."""
         with self._open() as image, self._decoding():
             return self if pixels.shown_alike(image) else Picture.from_image(pixels.rgb(image))
+
+    def without_keys(self) -> Picture:
+        """Return the image itself, or only its pixels if its file holds a known key: in a text, behind its end…
+
+        Raises BadPicture if it holds one and cannot be decoded.
+        """
+        packed = self.format == "png" and any(name in _PACKED_TEXTS for name, _, _ in _pieces(self.data, "png"))
+        if holds_key(self.data) or (packed and self._packed_text_holds_key()):
+            return Picture.from_image(self.image())
+        return self
+
+    def _packed_text_holds_key(self) -> bool:
+        with self._open() as image, self._decoding():
+            image.load()  # texts may follow the pixels
+            texts = [*image.info.values(), *getattr(image, "text", {}).values()]
+        return any(holds_key(one if isinstance(one, bytes) else str(one).encode("utf-8", "replace")) for one in texts)
 
     @property
     def data_url(self) -> str:

@@ -18,7 +18,7 @@ from sketchmark.models.arguments import Arguments
 from sketchmark.models.diagnosis import shown_address
 from sketchmark.models.failures import FailedTry, failure_of
 from sketchmark.models.http_bodies import Encoder
-from sketchmark.secrets import without_credentials
+from sketchmark.secrets import address_digests, without_credentials
 
 LARGEST_TEXT = 16_000_000
 LARGEST_DRAWING = 64_000_000
@@ -298,8 +298,9 @@ class Endpoint(Model):
     @cached_property
     def _identity(self) -> dict[str, Any]:
         """Computed once: every call's cache key needs it."""
-        url = without_credentials(self.base_url) if self.base_url else None
-        known = {"name": self.name, "base_url": url, **self._settings()}
+        where = self.base_url or ""
+        url = without_credentials(where) if where else None
+        known = {"name": self.name, "base_url": url, **address_digests({"base_url": where}), **self._settings()}
         return {key: value for key, value in known.items() if value is not None}
 
     def _settings(self) -> dict[str, Any]:

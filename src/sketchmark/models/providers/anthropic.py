@@ -91,4 +91,9 @@ class Anthropic(Endpoint):
         return {"type": "image", "source": {"type": "base64", "media_type": media_type, "data": data}}
 
 
-PROVIDER = Provider(Anthropic, "anthropic/NAME: reads pictures, does not draw", addresses=("base_url",))
+PROVIDER = Provider(
+    Anthropic,
+    "anthropic/NAME: reads pictures, does not draw",
+    addresses=("base_url",),
+    variables=Anthropic.key_variables,
+)

@@ -262,5 +262,9 @@ async def _read(
 
 
 PROVIDER = Provider(
-    Gemini, "gemini/NAME: Google Gemini, native text and image output", addresses=("base_url",), hears=True
+    Gemini,
+    "gemini/NAME: Google Gemini, native text and image output",
+    addresses=("base_url",),
+    variables=Gemini.key_variables,
+    hears=True,
 )

@@ -349,5 +349,9 @@ class OpenAI(ChatEndpoint):
 
 
 PROVIDER = Provider(
-    OpenAI, "openai/NAME: OpenAI or a compatible server (base_url=…)", addresses=("base_url",), hears=True
+    OpenAI,
+    "openai/NAME: OpenAI or a compatible server (base_url=…)",
+    addresses=("base_url",),
+    variables=OpenAI.key_variables,
+    hears=True,
 )
