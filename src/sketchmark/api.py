@@ -60,6 +60,7 @@ def run(
     no_cache: bool = False,
     include: Name | Sequence[Name] = (),
     trust_code: bool = False,
+    allow_env: Names = "",
     strict_leaks: bool = False,
     prices: Prices = None,
     max_cost: float | None = None,

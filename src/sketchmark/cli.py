@@ -23,7 +23,7 @@ import click
 from sketchmark import __version__
 from sketchmark.commands import COMMANDS
 from sketchmark.errors import SketchmarkError
-from sketchmark.terminal import show_progress, tell, tell_all, tell_of_the_rest
+from sketchmark.terminal import show_progress, tell, tell_all, tell_of_the_rest, write_anywhere
 
 if TYPE_CHECKING:
     import asyncio
@@ -151,6 +151,7 @@ def _in_words(error: OSError) -> str:
 def main(arguments: list[str] | None = None) -> Any:
     """Run a command line. An error meant for the user is one line and an exit code; only a bug shows a traceback."""
     signals = Signals()
+    write_anywhere()
     tell_of_the_rest()
     show_progress()
     try:

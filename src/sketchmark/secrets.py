@@ -14,9 +14,11 @@ import logging
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
+from hashlib import scrypt
 from pathlib import Path
 from typing import Any
-from urllib.parse import parse_qsl, quote, quote_plus, urlsplit, urlunsplit
+from urllib.parse import parse_qsl, quote, quote_plus, unquote, urlsplit, urlunsplit
 
 from sketchmark.errors import BadInput
 
@@ -44,11 +46,11 @@ _known: dict[str, tuple[str, ...]] = {}
 _spellings: tuple[str, ...] = ()
 
 
-def remember(secret: str) -> str:
+def remember(secret: str, shortest: int = _SHORTEST) -> str:
     """Make `redact` hide this text in any spelling. Returns it without surrounding white space."""
     global _spellings
     secret = secret.strip()
-    if len(secret) >= _SHORTEST and secret not in _known:
+    if len(secret) >= shortest and secret not in _known:
         if not _known:
             _redact_log_records()
         _known[secret] = tuple(_spelt(secret))
@@ -88,6 +90,12 @@ def redact_all(value: Any) -> Any:
     if isinstance(value, dict):
         return {redact_all(name): redact_all(item) for name, item in value.items()}
     return [redact_all(item) for item in value]
+
+
+def holds_key(data: bytes) -> bool:
+    """Return whether bytes, such as the metadata of an image, hold a known key."""
+    forms = ((form.encode("utf-8", "replace"), form.encode("utf-16-le", "replace")) for form in _spellings)
+    return any(form in data or wide in data for form, wide in forms)
 
 
 def _texts(value: Any) -> Iterator[str]:
@@ -155,11 +163,34 @@ def without_credentials(url: str) -> str:
         parts = urlsplit(url)
     except ValueError as error:
         raise BadInput(f"{url!r} is not an address: {error}") from error
-    for secret in (parts.password or "", *(value for name, value in parse_qsl(parts.query) if name != "api-version")):
+    login, _, host = parts.netloc.rpartition("@")
+    asked = (value for name, value in parse_qsl(parts.query) if name != "api-version")
+    for secret in (parts.password or "", unquote(parts.password or ""), parts.fragment, *asked):
         remember(secret)
-    host = parts.netloc.rpartition("@")[2]
+    for name in filter(None, {login.partition(":")[0], unquote(login.partition(":")[0])}):
+        # An ordinary short word ("user") stays in replies, unless it is next to the password or the host.
+        remember(name, 4 if any(map(str.isdigit, name)) else _SHORTEST)
+        remember(f"{name}@{host}")
+    remember(unquote(login))
     path = redacted(parts.path.rstrip("/"))
     return urlunsplit((parts.scheme, host, path, "", ""))
+
+
+def address_digests(settings: Mapping[str, Any]) -> dict[str, str]:
+    """Return `base_url_digest` and the like for addresses that `without_credentials` shortens. Two such addresses are
+    two models. The digest is slow to compute, so that a short password cannot be guessed from it."""
+    texts = {name: value for name, value in settings.items() if isinstance(value, str) and "://" in value}
+    return {f"{name}_digest": found for name, value in texts.items() if (found := address_digest(value))}
+
+
+@lru_cache(maxsize=100)
+def address_digest(value: str) -> str:
+    """Return a digest of an address, or of several with bars, keyed by the part that may be shown. Empty if all of it
+    may be shown."""
+    shown = _addresses(value)
+    if "|".join(one.rstrip("/") for one in value.split("|")) == shown:
+        return ""
+    return scrypt(value.encode(), salt=f"sketchmark {shown}".encode(), n=2**14, r=8, p=1, dklen=8).hex()
 
 
 def to_write_down(settings: Mapping[str, Any]) -> dict[str, Any]:

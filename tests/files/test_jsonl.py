@@ -8,7 +8,7 @@ import json
 import os
 import threading
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
 import pytest
@@ -288,3 +288,18 @@ async def test_a_failed_fsync_is_an_error_and_is_repeated(tmp_path: Path, monkey
     await writer.settle()
     writer.close()
     assert len(asked) == 2
+
+
+@pytest.mark.parametrize("record", [{"sample": 7}, {"sample": None}, {"other": "s1"}, ["s1"], {"sample": "x" * 9}])
+def test_a_line_that_its_readers_could_not_read_is_not_written(tmp_path: Path, record: Any) -> None:
+    class Short(msgspec.Struct):
+        sample: Annotated[str, msgspec.Meta(max_length=8)]
+
+    path = tmp_path / "lines.jsonl"
+    writer = LineWriter(path, Short)
+    writer.write(_line(0))
+    with pytest.raises(BadInput, match=r"lines\.jsonl: a line that could not be read again is not written"):
+        writer.write(record)
+    writer.write(_line(1))
+    writer.close()
+    assert read_lines(path) == [_line(0), _line(1)]

@@ -38,7 +38,8 @@ def test_retry_after_is_read_as_seconds_or_as_a_date() -> None:
     later = format_datetime(datetime.now(UTC) + timedelta(seconds=60), usegmt=True)
     assert 55 < (failures.retry_after({"retry-after": later}) or 0) <= 60
     assert failures.retry_after({"retry-after": "7"}) == 7
-    assert failures.retry_after({"retry-after": "soon"}) is None
+    for odd in ("soon", "", "²", "-5", "nan", f"{later[:-3]}+99999999999999", "Wed, 21 Oct 99999 07:28:00 GMT"):
+        assert failures.retry_after({"retry-after": odd}) is None, odd
     assert failures.retry_after({}) is None
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from sketchmark import Sample, Sound
+from sketchmark import Sample, Sound, Usage
 from sketchmark.cli import root
 from sketchmark.errors import CannotPlay
 from sketchmark.folder import RunFolder
@@ -89,7 +89,7 @@ async def test_a_sound_is_sent_to_a_worker_and_back(tmp_path: Path) -> None:
     sample, _ = samples_in(job, known)
     assert sample.sounds == {"picture": [tone(440)]} and sample.fingerprint() == _sample(1).fingerprint()
     episode = next(episode for number, episode in folder.played(CELL) if number == 1)
-    outcome, new = unpack_outcome(pack_outcome(job, known, episode, None))
+    outcome, new = unpack_outcome(pack_outcome(job, known, episode, None, Usage()))
     assert new.files == {}  # it came with the job
     back = episode_in(outcome, new, parcel, None)
     assert back.turns[0].added[0].content == tone(440)

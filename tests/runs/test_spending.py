@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from sketchmark import Reply
+from sketchmark import Reply, Usage
 from sketchmark.models.cache import Cached, CallCache
 from sketchmark.runs.runner import Budget
-from tests.runs.making import Looker, Speaker, cost, make_cells, run
+from tests.runs.making import Looker, Speaker, colour, cost, make_cells, run
 
 NAME = "shades.direct"
 
@@ -17,12 +17,16 @@ def _priced(id: str) -> Reply:
     return Reply("yes", usage=cost(1, tokens_in=10))
 
 
+def _drawn(id: str) -> Reply:
+    return Reply(picture=colour("blue"), usage=Usage(pictures_out=1))
+
+
 def _price(usage: Mapping[str, int]) -> float:
     return usage.get("tokens_in", 0) / 10
 
 
 async def test_a_budget_stops_the_run_cleanly_and_the_rest_can_be_played_later(tmp_path: Path) -> None:
-    model, looker, budget = Speaker(_priced), Looker(), Budget(2.0, _price)
+    model, looker, budget = Speaker(_priced, _drawn), Looker(), Budget(2.0, _price)
     cells = make_cells(4, "direct", "visual_cot")
     folder = await run(tmp_path, cells, model, looker, budget=budget)
     assert model.asked == ["s0", "s1"] and budget.spent == 2.0 and budget.used_up
@@ -36,13 +40,13 @@ async def test_a_budget_stops_the_run_cleanly_and_the_rest_can_be_played_later(t
 
 def test_a_budget_is_used_up_when_it_is_spent_and_never_without_a_limit() -> None:
     budget = Budget(1.0, _price)
-    budget.charge({"tokens_in": 9})
+    budget.charge(Usage(9))
     assert not budget.used_up
-    budget.charge({"tokens_in": 1})
+    budget.charge(Usage(1))
     assert budget.used_up and budget.spent == 1.0
     assert Budget(0.0, _price).used_up
     free, endless = Budget(1.0), Budget(None, _price)
-    free.charge({"tokens_in": 1000}), endless.charge({"tokens_in": 1000})
+    free.charge(Usage(1000)), endless.charge(Usage(1000))
     assert free.spent == 0.0 and not free.used_up
     assert endless.spent == 100.0 and not endless.used_up
 

@@ -93,7 +93,7 @@ def test_a_refused_key_stops_its_model_and_no_other(
             f"      base_url: http://127.0.0.1:{far.port}/said\n      api_key_env: MY_KEY\n"
             "  - player/solver\ntasks: maze\nlimit: 2\n"
         )
-        done = say("run", "suite.yaml")
+        done = say("run", "suite.yaml", "--allow-env", "MY_KEY")
     assert done.code == 2
     assert "openai-gpt-4o did not finish: maze.direct: stopped after 0" in done.err.splitlines()[-1]
     assert json.loads(Path("runs/suite/player-solver/results.json").read_text())["tasks"]["maze.direct"]["n"] == 2
@@ -244,7 +244,7 @@ def test_a_dry_run_shows_which_address_is_asked_with_which_key(say: Say, monkeyp
         "    model_args: {base_url: 'http://me:secret@127.0.0.1:1/v1', api_key_env: MY_KEY}\n"
         "tasks: maze\nlimit: 1\n"
     )
-    done = say("run", "suite.yaml", "--dry-run")
+    done = say("run", "suite.yaml", "--dry-run", "--allow-env", "MY_KEY")
     assert done.code == 0 and "base_url=http://127.0.0.1:1/v1, api_key_env=MY_KEY" in done.out
     assert "secret" not in done.out and "sk-" not in done.out
 

@@ -9,13 +9,15 @@ A new model is one class with one or two methods:
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from numbers import Integral
 from types import MappingProxyType
 from typing import Any, Literal, Protocol
 
 from sketchmark.episode.sample import Context
-from sketchmark.errors import CannotPlay
+from sketchmark.errors import BadPicture, CannotPlay
 from sketchmark.files.jsonl import well_formed
 from sketchmark.media import Picture
 from sketchmark.secrets import redact_all
@@ -30,6 +32,9 @@ class CallNotes(Protocol):
     retries: int
 
     def failed(self, words: str) -> None: ...
+
+    def billed(self, usage: Usage) -> bool:
+        """Count an attempt that the provider bills and that gave no reply. False: no further one may be paid for."""
 
 
 @dataclass(frozen=True)
@@ -60,15 +65,52 @@ class Options:
         }
 
 
+MOST_COUNTED = 2**53
+"""The largest count that every reader of JSON has exactly."""
+
+
 @dataclass(frozen=True)
 class Usage:
-    """The usage of a call, as the provider counts it. `calls` is 0 for a cache hit."""
+    """The usage of a call, as the provider counts it. `calls` is 0 for a cache hit.
+
+    Any value is accepted, because a reply must not be lost over its usage. Whole numbers from 0 to 2^53 count. Any
+    other value (a negative number, None, a text) is unknown: it counts as 0, and the call as `uncounted`.
+    """
 
     tokens_in: int = 0
     tokens_out: int = 0
     pictures_in: int = 0
     pictures_out: int = 0
     calls: int = 1
+    uncounted: int = 0
+    """Calls whose usage is unknown, at least in part."""
+
+    def __post_init__(self) -> None:
+        given = vars(self)
+        known = {name: credible(value) for name, value in given.items()}
+        if None in known.values():
+            unknown = {name: int(name in ("calls", "uncounted")) for name, value in known.items() if value is None}
+            known |= {"uncounted": max(1, known["uncounted"] or 0)} | unknown
+        for name, value in known.items():
+            if value is not given[name]:
+                object.__setattr__(self, name, value)
+
+    def __add__(self, other: Usage) -> Usage:
+        return Usage(**{name: min(MOST_COUNTED, one + getattr(other, name)) for name, one in vars(self).items()})
+
+
+def credible(value: object) -> int | None:
+    """Return a reported count, None if it is unknown."""
+    if type(value) is int:
+        return value if 0 <= value <= MOST_COUNTED else None
+    if isinstance(value, Integral) and not isinstance(value, bool):
+        return credible(int(value))
+    if isinstance(value, float) and value.is_integer():
+        return credible(int(value))
+    return credible(int(value)) if isinstance(value, str) and _DIGITS.fullmatch(value) else None
+
+
+_DIGITS = re.compile(r"[0-9]{1,16}")
 
 
 @dataclass(frozen=True)
@@ -98,6 +140,12 @@ class Reply:
         object.__setattr__(self, "raw", redact_all(self.raw))
         object.__setattr__(self, "trouble", well_formed(redact_all(self.trouble)))
         object.__setattr__(self, "native", redact_all(self.native))
+        if self.picture is not None:
+            try:
+                clean = self.picture.without_keys()
+            except BadPicture:  # it cannot be drawn again without the key
+                clean = None
+            object.__setattr__(self, "picture", clean)
 
 
 @dataclass(frozen=True)

@@ -139,12 +139,9 @@ class Files:
 
 def shown(picture: Picture) -> Picture:
     """Return the image as models accept it: CMYK and other print or raw forms become RGB, others keep their bytes."""
-    from PIL import Image
-
     if min(picture.size) < 1:
         raise BadPicture("picture without pixels")
-    with Image.open(io.BytesIO(picture.data)) as image:
-        usual = image.mode in ("1", "L", "LA", "P", "RGB", "RGBA")
+    usual = picture.mode in ("1", "L", "LA", "P", "RGB", "RGBA")
     return picture if usual else Picture.from_image(picture.image())
 
 

@@ -181,17 +181,76 @@ def file_rows(path: Path) -> Iterator[Row]:
 
 def _parquet(source: Path | BinaryIO) -> Iterator[Row]:
     try:
-        pyarrow, parquet = import_module("pyarrow"), import_module("pyarrow.parquet")
+        parquet = import_module("pyarrow.parquet")
     except ImportError as error:
         raise MissingExtra("reading parquet files", "data") from error
+    name = source if isinstance(source, Path) else getattr(source, "name", source)
     try:
         with parquet.ParquetFile(source) as file:
+            shared, about = _shared_values(file, name), file.metadata
+        with parquet.ParquetFile(source, metadata=about, read_dictionary=shared) as file:
             for group in range(file.num_row_groups):  # one by one: otherwise the next group would fill a batch
-                for batch in file.iter_batches(batch_size=_BATCH, row_groups=[group]):
+                size = 1 if _row_bytes(file.metadata.row_group(group)) > _LARGE_ROW else _BATCH
+                for batch in file.iter_batches(batch_size=size, row_groups=[group]):
+                    if (unpacked := sum(map(_unpacked, batch.columns))) > _MOST_AT_ONCE:
+                        raise _too_large(name, f"{size} of its rows unpack to {unpacked:,} bytes")
                     yield from batch.to_pylist()
-    except (pyarrow.ArrowException, OSError) as error:
-        name = getattr(source, "name", source) if not isinstance(source, Path) else source
-        raise BadInput(f"{name} cannot be read as parquet: {error}") from error
+    except SketchmarkError:
+        raise
+    except Exception as error:  # besides Arrow's own errors, dates out of range raise those of datetime
+        raise BadInput(f"{name} cannot be read as parquet: {' '.join(str(error).split())[:300]}") from error
+
+
+_MOST_AT_ONCE = 512_000_000
+"""Bytes of the rows that are decoded together."""
+_LARGE_ROW = 4_000_000
+_FREE, _RATIO = 64_000_000, 200
+"""Bytes that a column may always unpack to, and how many times its packed bytes beyond that."""
+
+
+def _too_large(name: object, why: str) -> BadInput:
+    return BadInput(f"{name} is not read: {why}", "a file of a few bytes that unpacks to gigabytes fills the memory")
+
+
+def _shared_values(file: Any, name: object) -> list[str]:
+    """Check a parquet file by its footer: a few kilobytes can unpack to gigabytes. Return the columns whose values
+    are stored once and repeated by number. They are read in that form, so that their size is known beforehand."""
+    found: set[str] = set()
+    about, packed = file.metadata, 0
+    for group in map(about.row_group, range(about.num_row_groups)):
+        for number in range(group.num_columns):
+            column, kind = group.column(number), file.schema.column(number)
+            packed += column.total_compressed_size
+            repeated = kind.max_repetition_level > 0
+            width = kind.length if kind.physical_type == "FIXED_LEN_BYTE_ARRAY" else 8
+            size = max(column.total_uncompressed_size, column.num_values * width if repeated else 0)
+            if size > max(_FREE, _RATIO * column.total_compressed_size):
+                raise _too_large(name, f"{kind.path} has {column.total_compressed_size:,} bytes for {size:,}")
+            at_once = column.num_values if repeated else min(_BATCH, column.num_values)
+            texts = kind.physical_type == "BYTE_ARRAY" and any("DICT" in name for name in column.encodings)
+            if texts and size * at_once > max(_FREE, _RATIO * column.total_compressed_size):
+                found.add(kind.path)
+    if about.num_rows > 10_000 + 100 * packed:
+        raise _too_large(name, f"it has {about.num_rows:,} rows in {packed:,} bytes")
+    return sorted(found)
+
+
+def _row_bytes(group: Any) -> int:
+    return int(group.total_byte_size // max(1, group.num_rows))
+
+
+def _unpacked(array: Any) -> int:
+    """Return the bytes of an Arrow array when every value is written out."""
+    kinds = import_module("pyarrow.types")
+    if kinds.is_dictionary(array.type):
+        compute = import_module("pyarrow.compute")
+        lengths = compute.binary_length(array.dictionary).take(array.indices)
+        return int(compute.sum(lengths).as_py() or 0)
+    if kinds.is_list(array.type) or kinds.is_large_list(array.type):
+        return _unpacked(array.flatten()) + 8 * len(array)
+    if kinds.is_struct(array.type):
+        return sum(map(_unpacked, array.flatten()))
+    return int(array.nbytes)
 
 
 def _json(path: Path) -> Iterator[Row]:
@@ -297,7 +356,10 @@ def arrow_rows(dataset: Any, *, embed: bool) -> Iterator[Row]:
     with_pictures = import_module("datasets.table").embed_table_storage if embed else lambda table: table
     tables: Iterable[Any] = dataset.with_format("arrow").iter(batch_size=_BATCH)
     for table in tables:
-        yield from with_pictures(table).to_pylist()
+        try:
+            yield from with_pictures(table).to_pylist()
+        except (ValueError, OverflowError) as error:  # a date out of range
+            raise BadInput(f"a row of the dataset cannot be read: {error}") from error
 
 
 def is_hub_id(name: str) -> bool:

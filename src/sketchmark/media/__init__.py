@@ -5,16 +5,20 @@ from __future__ import annotations
 import base64
 import hashlib
 import io
+import struct
 import warnings
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sketchmark.errors import BadPicture
 from sketchmark.media import pixels
+from sketchmark.secrets import holds_key
 
 if TYPE_CHECKING:
     import numpy as np
@@ -44,13 +48,69 @@ def _format_of(data: bytes) -> str:
     raise BadPicture(f"not a picture: {len(data)} bytes starting {data[:8]!r}", "PNG, JPEG, WebP, GIF, BMP or TIFF")
 
 
+_MOST_PIECES = 20_000
+"""Chunks, segments or blocks of a file's header. Python reads each of them, so a million empty ones take seconds."""
+
+
+def _pieces(data: bytes, format: str) -> Iterator[tuple[bytes, int, int]]:
+    """Yield name, begin and end of the pieces that Pillow reads one by one before the pixels."""
+    if format == "png":
+        place = 8
+        while name := data[place + 4 : place + 8]:
+            end = place + 8 + int.from_bytes(data[place : place + 4], "big")
+            yield name, place + 8, end
+            place = end + 4
+    elif format == "jpeg":
+        place = 2
+        while place < len(data) and data[place] == 0xFF and (marker := data[place + 1 : place + 2]) != b"\xda":
+            bare = not marker or marker in b"\xff\x00\x01" or 0xD0 <= marker[0] <= 0xD9
+            end = place + (1 if bare else 2 + int.from_bytes(data[place + 2 : place + 4], "big"))
+            yield marker, place, max(end, place + 1)
+            place = max(end, place + 1)
+    elif format == "gif":
+        place = 13 + (3 << (data[10] & 7) + 1 if data[10:11] and data[10] & 0x80 else 0)
+        while place < len(data) and data[place] not in b",;":
+            end = place + (3 + data[place + 2] if data[place] == 0x21 and place + 2 < len(data) else 1)
+            yield data[place : place + 1], place, end
+            while data[place] == 0x21 and end < len(data) and data[end]:
+                yield b"", end, end + 1 + data[end]
+                end += 1 + data[end]
+            place = end + (data[place] == 0x21)
+
+
+def _check_pieces(data: bytes, format: str) -> None:
+    if next(islice(_pieces(data, format), _MOST_PIECES, None), None):
+        raise BadPicture(f"broken {format} picture: it has more than {_MOST_PIECES:,} pieces")
+
+
 def _has_exif(png: bytes) -> bool:
     """Search the chunk names: a search through all bytes takes longer than sending them."""
-    place = 8
-    while (name := png[place + 4 : place + 8]) and name != b"eXIf":
-        place += 12 + int.from_bytes(png[place : place + 4], "big")
-    return bool(name)
+    return any(name == b"eXIf" for name, _, _ in islice(_pieces(png, "png"), _MOST_PIECES))
 
+
+_CHANNELS = {0: 1, 2: 3, 3: 1, 4: 2, 6: 4}
+_ADAM7 = ((0, 0, 8, 8), (4, 0, 8, 8), (0, 4, 4, 8), (2, 0, 4, 4), (0, 2, 2, 4), (1, 0, 2, 2), (0, 1, 1, 2))
+_AT_ONCE = 2**20
+
+
+def _fills_its_lines(png: bytes) -> bool:
+    """Return whether a PNG file has all the bytes that its lines need. Pillow shows missing lines black."""
+    width, height, depth, colour, _, _, interlaced = struct.unpack(">2I5B", png[16:29])
+    passes = _ADAM7 if interlaced else ((0, 0, 1, 1),)
+    sides = [(-((x - width) // dx), -((y - height) // dy)) for x, y, dx, dy in passes]
+    missing: int = sum(
+        tall * (1 + (wide * depth * _CHANNELS.get(colour, 1) + 7) // 8) for wide, tall in sides if wide > 0
+    )
+    unpacker = zlib.decompressobj()
+    for name, begin, end in islice(_pieces(png, "png"), _MOST_PIECES):
+        packed = png[begin:end] if name == b"IDAT" else b""
+        while packed and missing > 0:
+            missing -= len(unpacker.decompress(packed, _AT_ONCE))
+            packed = unpacker.unconsumed_tail
+    return missing <= 0
+
+
+_PACKED_TEXTS = (b"zTXt", b"iTXt", b"iCCP")
 
 _MARK = b"tEXtSoftware\0Sketchmark"
 """Bytes behind the header of a PNG file that Sketchmark wrote."""
@@ -181,7 +241,7 @@ class Picture:
     @cached_property
     def size(self) -> tuple[int, int]:
         """(width, height) of the upright image, read from the header."""
-        with self._open() as image:
+        with self._open() as image, self._decoding():
             return pixels.size(image)
 
     def image(self) -> Image.Image:
@@ -195,7 +255,16 @@ class Picture:
 
     def _decoded(self) -> Image.Image:
         with self._open() as image, self._decoding():
-            return pixels.rgb(image)
+            found = pixels.rgb(image)
+            if self.format == "png" and not _fills_its_lines(self.data):
+                raise BadPicture("broken png picture: its last lines are missing")
+            return found
+
+    @property
+    def mode(self) -> str:
+        """Pillow's name for the kind of its pixels."""
+        with self._open() as image:
+            return image.mode
 
     @property
     def is_plain(self) -> bool:
@@ -218,6 +287,22 @@ class Picture:
         with self._open() as image, self._decoding():
             return self if pixels.shown_alike(image) else Picture.from_image(pixels.rgb(image))
 
+    def without_keys(self) -> Picture:
+        """Return the image itself, or only its pixels if its file holds a known key: in a text, behind its end…
+
+        Raises BadPicture if it holds one and cannot be decoded.
+        """
+        packed = self.format == "png" and any(name in _PACKED_TEXTS for name, _, _ in _pieces(self.data, "png"))
+        if holds_key(self.data) or (packed and self._packed_text_holds_key()):
+            return Picture.from_image(self.image())
+        return self
+
+    def _packed_text_holds_key(self) -> bool:
+        with self._open() as image, self._decoding():
+            image.load()  # texts may follow the pixels
+            texts = [*image.info.values(), *getattr(image, "text", {}).values()]
+        return any(holds_key(one if isinstance(one, bytes) else str(one).encode("utf-8", "replace")) for one in texts)
+
     @property
     def data_url(self) -> str:
         """The image for web APIs and pages: `data:image/png;base64,…`."""
@@ -227,13 +312,15 @@ class Picture:
         from PIL import Image as images
         from PIL import UnidentifiedImageError
 
+        _check_pieces(self.data, self.format)
         try:
-            _silence_warnings(images.DecompressionBombWarning)
-            image = images.open(io.BytesIO(self.data), formats=[self.format.upper()])
-        except UnidentifiedImageError as error:  # its message names a buffer and its address
-            raise BadPicture(f"broken {self.format} picture: its header cannot be read") from error
-        except (OSError, ValueError, SyntaxError, images.DecompressionBombError) as error:
-            raise BadPicture(f"broken {self.format} picture: {error}") from error
+            with self._decoding():
+                _silence_warnings(images.DecompressionBombWarning)
+                image = images.open(io.BytesIO(self.data), formats=[self.format.upper()])
+        except BadPicture as error:
+            if isinstance(error.__cause__, UnidentifiedImageError):  # its message names a buffer and its address
+                raise BadPicture(f"broken {self.format} picture: its header cannot be read") from error
+            raise
         width, height = image.size
         if width * height > MAX_PIXELS:
             raise BadPicture(f"picture of {width}x{height} pixels is over the limit of {MAX_PIXELS}")
@@ -244,10 +331,14 @@ class Picture:
 
     @contextmanager
     def _decoding(self) -> Iterator[None]:
+        """Turn every error of Pillow into BadPicture: its readers of untrusted files raise any type."""
         try:
             yield
-        except (OSError, ValueError, SyntaxError) as error:
-            raise BadPicture(f"broken {self.format} picture: {error}") from error
+        except BadPicture:
+            raise
+        except Exception as error:
+            why = " ".join(str(error).split())[:200] or type(error).__name__
+            raise BadPicture(f"broken {self.format} picture: {why}") from error
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Picture) and self.identity == other.identity

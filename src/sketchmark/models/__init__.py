@@ -13,7 +13,7 @@ from sketchmark.episode.model import Model
 from sketchmark.errors import BadInput, UnknownName
 from sketchmark.models.code_drawing import DrawsByCode, taken_from
 from sketchmark.models.providers import Factory, Provider
-from sketchmark.secrets import to_write_down
+from sketchmark.secrets import address_digests, to_write_down
 from sketchmark.worlds import Worlds
 
 _PROVIDERS = "sketchmark.models.providers"
@@ -121,7 +121,7 @@ class Registry:
         else:
             model = make(rest, **settings)
         model.name = model.name or name
-        model.arguments = written_down
+        model.arguments = written_down | address_digests(settings)
         return DrawsByCode(model, by_code) if by_code else model
 
 
@@ -154,6 +154,12 @@ def hearing() -> list[str]:
     """Return the built-in providers that send sounds."""
     registry = Registry()
     return [name for name in MODELS if (provider := registry.provider(name)) and provider.hears]
+
+
+def own_variables(name: str) -> tuple[str, ...]:
+    """Return the environment variables that a model's provider reads keys from."""
+    provider = Registry().provider(name)
+    return provider.variables if provider else ()
 
 
 def about(names: Iterable[str]) -> dict[str, str]:

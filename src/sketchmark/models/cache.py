@@ -45,7 +45,7 @@ class ReplyRecord(Struct, omit_defaults=True):
 
     usage: dict[str, int]
     """`tokens_in`, `tokens_out`, `pictures_in`, `pictures_out`, `calls`, without those that are 0. A reply without
-    `calls` came from the cache and cost nothing."""
+    `calls` came from the cache and cost nothing. `uncounted`: calls whose usage was not reported, or not credibly."""
 
     picture: str | None = None
     """File name of the drawing."""
@@ -68,7 +68,7 @@ def pack_reply(reply: Reply, save: Save) -> ReplyRecord:
     return ReplyRecord(
         text=reply.text or "",
         finish=reply.finish,
-        usage={key: int(value) for key, value in vars(reply.usage).items() if value},
+        usage={key: value for key, value in vars(reply.usage).items() if value},
         picture=save(reply.picture) if reply.picture else None,
         left_out=list(reply.left_out),
         raw=reply.raw,

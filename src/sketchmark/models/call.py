@@ -12,13 +12,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar, TypeVar
 
-from sketchmark.episode.model import CallNotes, Model
+from sketchmark.episode.model import CallNotes, Model, Usage
 from sketchmark.errors import CallFailed, SketchmarkError
 from sketchmark.models.arguments import Arguments
 from sketchmark.models.diagnosis import shown_address
 from sketchmark.models.failures import FailedTry, failure_of
 from sketchmark.models.http_bodies import Encoder
-from sketchmark.secrets import without_credentials
+from sketchmark.secrets import address_digests, without_credentials
 
 LARGEST_TEXT = 16_000_000
 LARGEST_DRAWING = 64_000_000
@@ -36,6 +36,10 @@ class Call:
     """URL of the attempt's last request. The exception of a failed connection does not always name the server."""
     most: int = LARGEST_TEXT
     """Size limit of the reply in bytes."""
+    answered: bool = False
+    """The server began to reply to the attempt with success. Whatever comes of the reply, the provider bills it."""
+    used: Usage | None = None
+    """Usage of the attempt, once its reply was read so far."""
 
     def up_to(self, most: int) -> Call:
         """Set the size limit."""
@@ -54,6 +58,16 @@ class Call:
     def retried(self) -> None:
         if self.notes is not None:
             self.notes.retries += 1
+
+    def begin(self) -> None:
+        """Forget the attempt before."""
+        self.address, self.answered, self.used = "", False, None
+
+    def may_go_on(self) -> bool:
+        """Count a failed attempt that is billed. False: the cost limit allows no further one."""
+        if not self.answered or self.notes is None:
+            return True
+        return self.notes.billed(self.used or Usage(uncounted=1))
 
 
 @dataclass(frozen=True)
@@ -192,7 +206,7 @@ class Caller:
 
     async def _try(self, attempt: Attempt[T], call: Call) -> tuple[T] | FailedTry:
         async with self._pace.turn() as turn:
-            call.address = ""
+            call.begin()
             try:
                 # The SDKs' timeouts are per read, so a server that trickles bytes would never reach them.
                 async with asyncio.timeout(self._timeout):
@@ -207,6 +221,10 @@ class Caller:
                     self._pace.slow_down(turn)
                 self._was_there = self._was_there or not failure.if_never_there
                 call.failed(f"{failure.kind}: {failure.message}")
+                if not failure.nobody_to_wait_for and not call.may_go_on():  # a web page is not a model's reply
+                    raise CallFailed(
+                        "cost_limit", f"{self._owner}: {failure.message}; not tried again: the cost limit is reached"
+                    ) from None
                 return failure
             self._pace.succeeded()
             self._was_there = True
@@ -280,8 +298,9 @@ class Endpoint(Model):
     @cached_property
     def _identity(self) -> dict[str, Any]:
         """Computed once: every call's cache key needs it."""
-        url = without_credentials(self.base_url) if self.base_url else None
-        known = {"name": self.name, "base_url": url, **self._settings()}
+        where = self.base_url or ""
+        url = without_credentials(where) if where else None
+        known = {"name": self.name, "base_url": url, **address_digests({"base_url": where}), **self._settings()}
         return {key: value for key, value in known.items() if value is not None}
 
     def _settings(self) -> dict[str, Any]:

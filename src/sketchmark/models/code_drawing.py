@@ -16,14 +16,14 @@ import os
 import re
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from sketchmark.episode.model import Abilities, Model, Options, Reply, Usage
 from sketchmark.episode.sample import Context, Part
-from sketchmark.errors import BadInput, BadPicture
+from sketchmark.errors import BadInput, BadPicture, CallFailed
 from sketchmark.media import Picture
 from sketchmark.media.svg import MOST_CHARACTERS, MOST_SIDE, render, require_renderer
 from sketchmark.models.arguments import Arguments
@@ -131,8 +131,13 @@ class DrawsByCode(Wrapped):
         asked = Context((*context, Part(request)))
         usage, failed = Usage(calls=0), list[dict[str, str]]()
         while True:
-            reply = await self._model.say(asked, options)
-            usage = _added(usage, reply.usage)
+            try:
+                reply = await self._model.say(asked, options)
+            except CallFailed:
+                if options.notes is not None and usage.calls:
+                    options.notes.billed(usage)  # the tries before it were answered
+                raise
+            usage += reply.usage
             reply = replace(reply, usage=usage, picture=None, raw=_kept(reply, request, failed))
             if reply.finish == "refused":
                 return reply
@@ -178,10 +183,6 @@ def request_for(pictures: Sequence[Picture]) -> str:
     ]
     page = prompts["page"].format(pictures=", ".join(named)) if named else prompts["empty_page"]
     return prompts["draw"].format(side=MOST_SIDE, page=page)
-
-
-def _added(one: Usage, other: Usage) -> Usage:
-    return Usage(**{field.name: getattr(one, field.name) + getattr(other, field.name) for field in fields(Usage)})
 
 
 def _kept(reply: Reply, request: str, failed: list[dict[str, str]]) -> dict[str, Any]:

@@ -166,6 +166,7 @@ async def _exchange(
             proxy=proxy,
             server_hostname=server_hostname,
         ) as response:
+            call.answered = call.answered or (method == "POST" and 200 <= response.status < 300)
             return Answer(response.status, response.headers, await _read(response, call.most), url)
     except (aiohttp.ClientError, OSError) as error:
         if isinstance(error, TimeoutError):

@@ -88,7 +88,9 @@ async def _read_bounded(response: httpx2.Response) -> None:
     import httpx2
 
     encoded = httpx2.Response(response.status_code, headers=response.headers, stream=response.stream)
-    read = ByteCount(_call_of(response.request).most)
+    call = _call_of(response.request)
+    call.answered = response.is_success
+    read = ByteCount(call.most)
     async with aclosing(encoded.aiter_bytes()) as decoded:
         async for piece in decoded:
             read.add(piece)

@@ -20,7 +20,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from sketchmark.episode.model import Finish
+from sketchmark.episode.model import Finish, Usage
 from sketchmark.episode.sample import Context, Part
 from sketchmark.errors import BadInput
 from sketchmark.files.jsonl import well_formed
@@ -159,17 +159,23 @@ def as_a_reply() -> Iterator[None]:
         raise BadReply(f"the server sent JSON that is not a reply ({type(error).__name__}: {error})") from None
 
 
-def counted(body: dict[str, Any], sent: str, came: str) -> tuple[int, int]:
-    """Return two numbers of the reply's `usage`, 0 if invalid: a paid reply must not be lost over its usage."""
-    usage = body.get("usage")
-    return (_number(usage.get(sent)), _number(usage.get(came))) if isinstance(usage, dict) else (0, 0)
+def usage_in(body: dict[str, Any], pictures_in: int, pictures_out: int = 0) -> Usage:
+    """Return the usage that a reply reports, with that of the tool that draws. 0 for all tokens is no report."""
+    of_tool = body.get("tool_usage")
+    drawing = of_tool.get("image_gen") if isinstance(of_tool, dict) else None
+    sent, came = _tokens(body.get("usage"))
+    more_sent, more_came = _tokens(drawing) if isinstance(drawing, dict) else (0, 0)
+    return Usage(sent, came, pictures_in, pictures_out) + Usage(more_sent, more_came, calls=0)
 
 
-def _number(value: Any) -> int:
-    try:
-        return int(value)
-    except (TypeError, ValueError, OverflowError):
-        return 0
+def _tokens(usage: object) -> tuple[Any, Any]:
+    """Return tokens in and out, under either name that APIs have for them. `Usage` judges the values."""
+    found = usage if isinstance(usage, dict) else {}
+    sent, came = (
+        next((found[name] for name in names if found.get(name) is not None), None)
+        for names in (("prompt_tokens", "input_tokens"), ("completion_tokens", "output_tokens"))
+    )
+    return (sent, came) if sent or came else (None, None)
 
 
 def finish_of_text(finish: Finish, text: str) -> Finish:

@@ -174,7 +174,7 @@ def make_several(name: str, where: str, settings: Mapping[str, Any], make: Make)
                 f"model {name!r}: address {number} of {where} is not an http(s) address", f"{where}=URL|URL"
             )
     shown = [without_credentials(address) for address in addresses]
-    if len(set(shown)) < len(shown):
+    if len({address.rstrip("/") for address in addresses}) < len(addresses):
         raise BadInput(f"model {name!r}: {where} names a server twice", "name every server once")
     keys = str(settings.get("api_key_env", "")).split(BETWEEN)
     if len(keys) not in (1, len(addresses)):
@@ -315,7 +315,8 @@ def _is_address(address: str) -> bool:
 
 def _refuse_another_model(name: str, first: Server, other: Server) -> None:
     """Refuse servers whose models differ. One name may draw in different ways on two servers, for example."""
-    one, two = ({k: v for k, v in server.model.identity().items() if k != "base_url"} for server in (first, other))
+    where = ("base_url", "base_url_digest")
+    one, two = ({k: v for k, v in server.model.identity().items() if k not in where} for server in (first, other))
     differing = sorted(key for key in {*one, *two} if one.get(key) != two.get(key))
     if differing:
         raise BadInput(

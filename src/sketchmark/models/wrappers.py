@@ -18,10 +18,12 @@ from typing import Any
 
 from msgspec import Struct
 
-from sketchmark.episode.model import Abilities, Model, Options, Reply, Usage
+from sketchmark.episode.model import Abilities, CallNotes, Model, Options, Reply, Usage
 from sketchmark.episode.sample import Context
 from sketchmark.errors import BadInput, CallFailed
 from sketchmark.secrets import redacted
+
+Ask = Callable[[Context, Options], Coroutine[Any, Any, Reply]]
 
 
 class Wrapped(Model):
@@ -52,22 +54,82 @@ class Wrapped(Model):
         await self._model.close()
 
 
-class Metered(Wrapped):
-    """A model whose calls are charged, until the cost limit is reached. It goes inside the cache: hits are free."""
+CHARACTERS_A_TOKEN = 4
+TOKENS_A_REPLY = 1024
+TOKENS_A_PICTURE = 765
+"""A 1024-pixel picture as OpenAI counts it. An estimate says how it was made, and is no more than that."""
+SOUND_BYTES_A_TOKEN = 1000
+"""A WAV of 16 kHz has 32 of these in a second, which is what Gemini counts."""
 
-    def __init__(
-        self, model: Model, charge: Callable[[Mapping[str, int]], None], used_up: Callable[[], bool]
-    ) -> None:
+Charge = Callable[[Usage], bool]
+"""Takes the usage of one call or attempt, and returns whether another may be paid for."""
+
+
+def tokens_of(context: Context) -> int:
+    """Estimate the tokens of a context."""
+    text = sum(map(len, context.texts)) // CHARACTERS_A_TOKEN
+    heard = sum(len(sound.data) for sound in context.sounds) // SOUND_BYTES_A_TOKEN
+    return text + heard + TOKENS_A_PICTURE * len(context.pictures)
+
+
+class Metered(Wrapped):
+    """A model whose calls are charged, also attempts that were billed and failed. Cache hits are free. Unknown usage
+    is estimated, and stays marked as `uncounted`. With `used_up` (inside the cache), no call is made once the limit
+    is reached; without it, an episode under way may finish."""
+
+    def __init__(self, model: Model, charge: Charge, used_up: Callable[[], bool] = lambda: False) -> None:
         super().__init__(model)
-        self._charge = charge
-        self._used_up = used_up
+        self._charge, self._used_up = charge, used_up
 
     async def say(self, context: Context, options: Options) -> Reply:
+        return await self._charged(self._model.say, context, options, draws=False)
+
+    async def draw(self, context: Context, options: Options) -> Reply:
+        return await self._charged(self._model.draw, context, options, draws=True)
+
+    async def _charged(self, ask: Ask, context: Context, options: Options, *, draws: bool) -> Reply:
         if self._used_up():
             raise CallFailed("cost_limit", f"{self.name} was not asked: the cost limit is reached")
-        reply = await self._model.say(context, options)
-        self._charge(vars(reply.usage))
+        most = 0 if draws else options.max_new_tokens or TOKENS_A_REPLY
+
+        def charge(usage: Usage, came: int = most, drawn: int = int(draws)) -> bool:
+            if usage == Usage():  # of a model that reports nothing
+                usage = replace(usage, uncounted=1)
+            if usage.uncounted:
+                guessed = {"tokens_in": tokens_of(context), "tokens_out": came, "pictures_out": drawn}
+                usage = replace(usage, **{name: max(count, getattr(usage, name)) for name, count in guessed.items()})
+            return self._charge(usage)
+
+        reply = await ask(context, replace(options, notes=_Charged(options.notes, charge)))
+        if reply.usage.calls:
+            charge(reply.usage, len(reply.text) // CHARACTERS_A_TOKEN + 1, int(reply.picture is not None))
         return reply
+
+
+@dataclass
+class _Charged:
+    """Notes of a call whose failed attempts are charged. The rest is passed on to the notes behind it."""
+
+    behind: CallNotes | None
+    charge: Charge
+
+    @property
+    def retries(self) -> int:
+        return self.behind.retries if self.behind else 0
+
+    @retries.setter
+    def retries(self, count: int) -> None:
+        if self.behind:
+            self.behind.retries = count
+
+    def failed(self, words: str) -> None:
+        if self.behind:
+            self.behind.failed(words)
+
+    def billed(self, usage: Usage) -> bool:
+        if self.behind:
+            self.behind.billed(usage)
+        return self.charge(usage)
 
 
 _MILLION = 1_000_000
@@ -158,9 +220,13 @@ class CallCount(Struct):
             self.from_cache += 1
             return
         self.answered += usage.calls
+        self.billed(usage)
+
+    def billed(self, usage: Usage) -> bool:
         self.tokens_in += usage.tokens_in
         self.tokens_out += usage.tokens_out
         self.pictures_out += usage.pictures_out
+        return True
 
     def failed(self, words: str) -> None:
         self.silent += 1
@@ -200,9 +266,7 @@ class CountedModel(Wrapped):
     async def draw(self, context: Context, options: Options) -> Reply:
         return await self._counted(self._model.draw, context, options)
 
-    async def _counted(
-        self, ask: Callable[[Context, Options], Coroutine[Any, Any, Reply]], context: Context, options: Options
-    ) -> Reply:
+    async def _counted(self, ask: Ask, context: Context, options: Options) -> Reply:
         count = self._count
         count.under_way += 1
         try:

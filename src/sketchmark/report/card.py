@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import shlex
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -217,7 +218,7 @@ def _text(value: str) -> str:
 
 
 def _link(label: str, path: str, *names: str) -> str:
-    address = quote("/".join([*PurePath(path).parts, *names]).replace("//", "/"), safe="/")
+    address = quote(os.fsencode("/".join([*PurePath(path).parts, *names]).replace("//", "/")), safe="/")
     return f"[{markdown_text(label)}](<{address}>)"
 
 

@@ -13,6 +13,7 @@ from msgspec import UNSET
 from sketchmark.answers.judge import judged
 from sketchmark.engines.deadline import allowed, settled_within
 from sketchmark.episode import Episode, Grading, Scorer, Scores
+from sketchmark.episode.model import MOST_COUNTED
 from sketchmark.errors import BadInput, CallFailed, RunConflict, SketchmarkError
 from sketchmark.folder import RunFolder
 from sketchmark.folder.format import ScoreRow
@@ -166,5 +167,6 @@ def usage_of(episode: Episode) -> dict[str, int]:
         if turn.reply is None or not turn.reply.usage.calls:
             continue
         for name, count in vars(turn.reply.usage).items():
-            total[name] = total.get(name, 0) + int(count)
+            if count or name != "uncounted":
+                total[name] = min(MOST_COUNTED, total.get(name, 0) + count)
     return total

@@ -98,7 +98,7 @@ async def _scored(
     label = f"{cell} {grading.scoring}"
     total = count_lines(folder.episodes_file(cell)) if watcher.looks_on else None
     watcher.begin(label, total, len(valid))
-    with closing(LineWriter(new)) as writer:
+    with closing(LineWriter(new, ScoreRow)) as writer:
 
         async def one(line: EpisodeLine) -> ScoreRow:
             try:

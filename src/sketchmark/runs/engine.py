@@ -18,7 +18,7 @@ from msgspec import structs
 
 from sketchmark.engines.crew import Crew, JobLost, Worker
 from sketchmark.episode import Episode, Failure
-from sketchmark.episode.model import Model
+from sketchmark.episode.model import Model, Usage
 from sketchmark.errors import BadInput, CannotPlay
 from sketchmark.folder.format import ScoreRow
 from sketchmark.models.wrappers import CallCount, CountedModel
@@ -104,6 +104,8 @@ class Played:
 
     episode: Episode
     row: ScoreRow | None = None
+    paid: Usage = field(default_factory=lambda: Usage(calls=0))
+    """What a worker has paid for since its last outcome. In this process calls are charged as they are made."""
 
 
 class LocalPlayers:
@@ -157,7 +159,7 @@ class RemotePlayers:
         if outcome.cannot_play:
             raise CannotPlay(outcome.cannot_play)
         sent = job.draft.sample if job.draft.is_made else None
-        return Played(travel.episode_in(outcome, pictures, job.packed, sent), outcome.row)
+        return Played(travel.episode_in(outcome, pictures, job.packed, sent), outcome.row, Usage(**outcome.paid))
 
     async def tally(self) -> CallCount:
         return travel.tally_of(*await self._crew.news())

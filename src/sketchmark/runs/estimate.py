@@ -13,6 +13,7 @@ from sketchmark.episode.model import Model, Options, Reply
 from sketchmark.episode.sample import Context, Part
 from sketchmark.media import Picture
 from sketchmark.models.code_drawing import ByCode, request_for, taken_from
+from sketchmark.models.wrappers import CHARACTERS_A_TOKEN, TOKENS_A_REPLY, tokens_of
 from sketchmark.results import grade
 from sketchmark.runs.episodes import play
 from sketchmark.runs.jobs import CellProgress
@@ -20,14 +21,6 @@ from sketchmark.runs.plan import Cell
 from sketchmark.terminal import counted
 
 _TAG = re.compile(r"</([A-Z_]{1,40})>")
-_CHARACTERS_A_TOKEN = 4
-_TOKENS_A_REPLY = 1024
-_TOKENS_A_PICTURE = 765
-"""A 1024-pixel picture as OpenAI counts it. An estimate says how it was made, and is no more than that."""
-
-
-_SOUND_BYTES_A_TOKEN = 1000
-"""A WAV of 16 kHz has 32 of these in a second, which is what Gemini counts."""
 
 
 class CountingModel(Model):
@@ -47,7 +40,7 @@ class CountingModel(Model):
 
     async def say(self, context: Context, options: Options) -> Reply:
         self._count(context)
-        self.usage["tokens_out"] += options.max_new_tokens or _TOKENS_A_REPLY
+        self.usage["tokens_out"] += options.max_new_tokens or TOKENS_A_REPLY
         return Reply(text=_in_tags("x" * 40, context.texts))
 
     async def draw(self, context: Context, options: Options) -> Reply:
@@ -62,14 +55,12 @@ class CountingModel(Model):
             self._count(Context((*context, Part(request_for(context.pictures)))))
             self.usage["tokens_in"] += failed * how.tokens
             self.usage["tokens_out"] += how.tokens
-        return Reply(text="x" * (how.tokens * _CHARACTERS_A_TOKEN), picture=self._blank)
+        return Reply(text="x" * (how.tokens * CHARACTERS_A_TOKEN), picture=self._blank)
 
     def _count(self, context: Context) -> None:
         self.usage["calls"] += 1
         self.usage["pictures_in"] += len(context.pictures)
-        text = sum(len(text) for text in context.texts) // _CHARACTERS_A_TOKEN
-        heard = sum(len(sound.data) for sound in context.sounds) // _SOUND_BYTES_A_TOKEN
-        self.usage["tokens_in"] += text + heard + self._shown + _TOKENS_A_PICTURE * len(context.pictures)
+        self.usage["tokens_in"] += tokens_of(context) + self._shown
 
 
 def _in_tags(text: str, asked: Sequence[str]) -> str:
@@ -96,7 +87,7 @@ def estimate(cells: list[Cell], scorings: Sequence[str] = ()) -> dict[str, Estim
             by_code = taken_from(dict(cell.settings.model_args), cell.settings.model)
             tally, judge = (
                 CountingModel(by_code=by_code),
-                CountingModel(cell.mode.saying.max_new_tokens or _TOKENS_A_REPLY),
+                CountingModel(cell.mode.saying.max_new_tokens or TOKENS_A_REPLY),
             )
             with counted(cell.pairs(), CellProgress(cell).most, cell.name) as pairs:
                 for index, (draft, donor) in enumerate(pairs):

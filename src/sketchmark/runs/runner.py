@@ -7,12 +7,13 @@ episodes would fail the same way.
 from __future__ import annotations
 
 import asyncio
+import logging
 import platform
 import shutil
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import takewhile
 from pathlib import Path
 from typing import TypeVar
@@ -22,20 +23,21 @@ import msgspec
 from sketchmark import __version__
 from sketchmark.engines import longest_first, play_all
 from sketchmark.episode import Episode, Failure, Grading
-from sketchmark.episode.model import Model
+from sketchmark.episode.model import Model, Usage
 from sketchmark.errors import BadInput, CallFailed, RunConflict, RunStopped, SketchmarkError
 from sketchmark.files import write_json
 from sketchmark.files.jsonl import LineWriter, plain
 from sketchmark.folder import RunFolder, differences, in_short
-from sketchmark.folder.format import FORMAT, CellRecord, ModelAbout, RunRecord
+from sketchmark.folder.format import FORMAT, CellRecord, EpisodeLine, ModelAbout, RunRecord, ScoreRow
 from sketchmark.folder.lock import RunLock, note_ending, note_totals, refuse_another_shard
 from sketchmark.folder.records import pack_episode
+from sketchmark.models.wrappers import Metered
 from sketchmark.progress import Calls, Watcher, told_of_calls
-from sketchmark.results import counted, grade, usage_of
+from sketchmark.results import counted, grade
 from sketchmark.results.aggregate import aggregate, write_submissions
 from sketchmark.results.rescore import fill_scores
 from sketchmark.runs.checks import played_otherwise, retiring
-from sketchmark.runs.engine import Players, Workplace, open_players
+from sketchmark.runs.engine import Played, Players, Workplace, open_players
 from sketchmark.runs.jobs import CellProgress, Job, remaining_jobs, to_be_played_again
 from sketchmark.runs.plan import Cell, model_arguments
 from sketchmark.secrets import to_write_down
@@ -43,6 +45,12 @@ from sketchmark.settings import Settings
 
 Price = Callable[[Mapping[str, int]], float]
 """Usage → its cost, in the currency of the price table."""
+
+
+_ESTIMATED = (
+    "a provider reports no usage for some calls, or none that is credible: their cost is estimated "
+    "(4 characters are a token, a picture is 765, and a reply that was lost has as many as it may)"
+)
 
 
 @dataclass
@@ -56,16 +64,26 @@ class Budget:
     judge_price: Price | None = None
     judge_spent: float = 0.0
     """The judge's part of the cost."""
+    estimated: int = 0
+    """Calls whose usage was unknown, so that their cost is an estimate."""
 
-    def charge(self, usage: Mapping[str, int]) -> None:
-        if self.price is not None:
-            self.spent += self.price(usage)
+    def charge(self, usage: Usage) -> bool:
+        """Add the cost of a call or an attempt. Returns whether another may be paid for."""
+        self._add(usage, self.price)
+        return not self.used_up
 
-    def charge_judge(self, usage: Mapping[str, int]) -> None:
-        if self.judge_price is not None:
-            cost = self.judge_price(usage)
-            self.spent += cost
-            self.judge_spent += cost
+    def charge_judge(self, usage: Usage) -> bool:
+        self.judge_spent += self._add(usage, self.judge_price)
+        return not self.used_up
+
+    def _add(self, usage: Usage, price: Price | None) -> float:
+        cost = price(vars(usage)) if price else 0.0
+        self.spent += cost
+        if usage.uncounted and cost:
+            if not self.estimated:
+                logging.getLogger("sketchmark").warning(_ESTIMATED)
+            self.estimated += usage.uncounted
+        return cost
 
     @property
     def used_up(self) -> bool:
@@ -279,7 +297,8 @@ async def run_plan(
         grading = Grading(settings.scorings[0], resources.judge)
         if grading.judge:
             grading = counted(grading, calls.judge)
-        playing = open_players(settings, model, resources.workplace, with_judge=grading.judge is not None)
+        paid = Metered(model, budget.charge)
+        playing = open_players(settings, paid, resources.workplace, with_judge=grading.judge is not None)
         async with playing as players, told_of_calls(watcher, calls, players.tally):
             stopped = await _play(folder, cells, settings, grading, budget, players, stopping, watcher, calls)
         if stopping.without_judge:
@@ -317,7 +336,8 @@ class _CellFiles:
             self.begun = True
             self._watcher.begin(name, self.at.total, self.at.before)
         if self._open is None:
-            self._open = (LineWriter(self._folder.episodes_file(name)), LineWriter(self._folder.scores_file(name)))
+            episodes, scores = self._folder.episodes_file(name), self._folder.scores_file(name)
+            self._open = (LineWriter(episodes, EpisodeLine), LineWriter(scores, ScoreRow))
         return self._open
 
     def played(self, episode: Episode) -> None:
@@ -360,8 +380,14 @@ async def _play(
         cell = job.at.cell
         episodes, scores = files[cell.name].begin()
         played = await players.play(job)
+        budget.charge(played.paid)
         episode = played.episode
-        episodes.write(pack_episode(episode, job.index, folder.pictures.save))
+        try:
+            episodes.write(pack_episode(episode, job.index, folder.pictures.save))
+        except BadInput as error:  # a plug-in's reply that is not of our types: the other episodes must stay readable
+            episode = replace(episode, turns=(), failure=Failure("error", str(error)))
+            played = Played(episode)
+            episodes.write(pack_episode(episode, job.index, folder.pictures.save))
         await episodes.settle()
         try:
             scores.write(played.row or await grade(cell.task, episode, job.index, grading))
@@ -383,7 +409,6 @@ async def _play(
             aclosing(play_all(takewhile(lambda job: not enough(), ordered), one, players.at_once)) as played,
         ):
             async for at, episode in played:
-                budget.charge(usage_of(episode))
                 stopping.ended(episode, worked_before=at.before > 0)
                 if stopping.why:
                     stopped_at = stopped_at or at

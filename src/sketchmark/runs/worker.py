@@ -22,7 +22,7 @@ from msgspec import Struct
 from sketchmark import __version__
 from sketchmark.catalog import Catalog
 from sketchmark.episode import Episode, Grading
-from sketchmark.episode.model import Model
+from sketchmark.episode.model import Model, Usage
 from sketchmark.episode.sample import Draft, Sample
 from sketchmark.errors import BadInput, CannotPlay, MissingExtra, RunConflict
 from sketchmark.files.jsonl import LineReader, encode
@@ -32,7 +32,7 @@ from sketchmark.folder.records import pack_episode, pack_sample, unpack_episode,
 from sketchmark.media import Picture
 from sketchmark.media.sound import Sound
 from sketchmark.models.cache import default_cache, with_cache
-from sketchmark.models.wrappers import CallCount, CountedModel, together
+from sketchmark.models.wrappers import CallCount, CountedModel, Metered, together
 from sketchmark.results import grade, one_line
 from sketchmark.runs.episodes import play
 from sketchmark.runs.plan import Cell, cells_of
@@ -81,6 +81,8 @@ class OutcomeLine(Struct):
     """No episode can run, not only this one."""
     not_made: bool = False
     """The sample could not be made here."""
+    paid: dict[str, int] = {}
+    """Usage of all calls and billed attempts of the worker since its last outcome."""
 
 
 class Pictures:
@@ -157,7 +159,7 @@ def tally_of(said: Iterable[bytes], gone: Iterable[bytes]) -> CallCount:
     return together([*(_TALLY.decode(news) for news in said if news), *left])
 
 
-def pack_outcome(job: JobLine, known: Pictures, episode: Episode, row: ScoreRow | None) -> bytes:
+def pack_outcome(job: JobLine, known: Pictures, episode: Episode, row: ScoreRow | None, paid: Usage) -> bytes:
     """Pack an outcome, without the images that came with the job."""
     pictures = Pictures()
     line = pack_episode(episode, job.index, pictures.save)
@@ -166,7 +168,7 @@ def pack_outcome(job: JobLine, known: Pictures, episode: Episode, row: ScoreRow 
         if row is not None:
             row.fingerprint = job.sample.fingerprint
     new = {name: data for name, data in pictures.files.items() if name not in known.files}
-    return wrapped(OutcomeLine(line, row, episode.stops_run), new)
+    return wrapped(OutcomeLine(line, row, episode.stops_run, paid=vars(paid)), new)
 
 
 def unpack_outcome(parcel: bytes) -> tuple[OutcomeLine, Pictures]:
@@ -202,7 +204,8 @@ class Worker:
         catalog = Catalog(tuple(above / path for path in settings.include), settings.trust_code, notice)
         cache = Path(recipe.cache) if recipe.cache else None if recipe.cache is None else default_cache()
         self._tally = CallCount()
-        model = with_cache(catalog.model(settings.model, settings.model_args), cache)
+        self._paid = Usage(calls=0)
+        model = Metered(with_cache(catalog.model(settings.model, settings.model_args), cache), self._pay)
         self._model: Model = CountedModel(model, self._tally)
         self._model.expect(recipe.at_once)
         self._cells = {cell.name: _Numbered(cell) for cell in cells_of(settings, catalog)}
@@ -222,11 +225,16 @@ class Worker:
             if self._recipe.scores:
                 with suppress(RunConflict):  # scoring needs the data, which only the run has
                     row = await grade(of.cell.task, episode, job.index, Grading(self._recipe.settings.scorings[0]))
-            return pack_outcome(job, pictures, episode, row)
+            paid, self._paid = self._paid, Usage(calls=0)
+            return pack_outcome(job, pictures, episode, row, paid)
         except (MissingExtra, CannotPlay) as error:
             return wrapped(OutcomeLine(cannot_play=str(error)), {})
         except Exception as error:  # a bug of ours: shown where the run is
             return wrapped(OutcomeLine(cannot_play=f"a worker broke: {one_line(error)}"), {})
+
+    def _pay(self, usage: Usage) -> bool:
+        self._paid += usage
+        return True
 
     def news(self) -> bytes:
         return msgspec.json.encode(self._tally)

@@ -153,6 +153,9 @@ class Settings(Struct, frozen=True, kw_only=True, omit_defaults=True):
     trust_code: Annotated[
         _Flag, Setting("CPJW", "Run Python that a task in an --include folder names. It can do anything you can.")
     ] = False
+    allow_env: Annotated[
+        _Names, Setting("CP", "Environment variables that a run file may name as keys, besides its providers' own.")
+    ] = ""
     strict_leaks: Annotated[_Flag, Setting("CP", "Stop when a generation prompt contains an answer option.")] = False
     prices: Annotated[_Prices, Setting("CPF", "YAML price table of model and judge.")] = ""
     max_cost: Annotated[

@@ -97,6 +97,16 @@ class SuiteModel:
 
 
 @dataclass(frozen=True)
+class NamedVariable:
+    """An environment variable that a run file names as the key of a model."""
+
+    model: str
+    name: str
+    where: str
+    """Its place in the file, for an error."""
+
+
+@dataclass(frozen=True)
 class Suite:
     parent: Path
     entries: tuple[SuiteModel, ...]
@@ -106,6 +116,12 @@ class Suite:
 
     file: Path | None = None
     """The run file, or None for models named on the command line."""
+
+    variables: tuple[NamedVariable, ...] = ()
+    """Environment variables that the file names."""
+
+    allowed: tuple[str, ...] = ()
+    """Variables that the command line lets it name."""
 
     def path(self, entry: SuiteModel) -> Path:
         return self.parent / entry.name
@@ -214,7 +230,21 @@ class _File:
             entries.append(SuiteModel(name, model.model, starts))
         refuse_shared_folders(entries, f"give one of them another `name:` in {self._where}")
         parent = output_path or Path("runs") / folder_name(self._path.stem)
-        return Suite(parent, tuple(entries), over.get("prices", whole.get("prices")), max_cost, self._path)
+        prices, allowed = over.get("prices", whole.get("prices")), split_names(over.get("allow_env") or ())
+        return Suite(parent, tuple(entries), prices, max_cost, self._path, tuple(self._variables()), allowed)
+
+    def _variables(self) -> Iterator[NamedVariable]:
+        """Find the arguments that name environment variables, such as `api_key_env: A|B`."""
+        judge = self._file.judge or ""
+        blocks: list[tuple[str, Mapping[str, Any], Keys]] = [(judge, self._file.judge_args, ("judge_args",))]
+        for place, one in enumerate(self._file.models):
+            if not isinstance(one, str):
+                blocks.append((one.model, one.model_args, ("models", place, "model_args")))
+        for model, arguments, keys in blocks:
+            for name, value in arguments.items():
+                if name.endswith("_env") and value:
+                    where = f"{self._where}, line {line_of(self._path, (*keys, name))}: {dotted((*keys, name))}"
+                    yield from (NamedVariable(model, one.strip(), where) for one in str(value).split("|"))
 
     def _tasks(self) -> list[tuple[str, dict[str, Any]]]:
         """List tasks with their own settings. Those without any come first, together."""

@@ -16,6 +16,7 @@ from typing import Any
 from sketchmark.api import play as play_run
 from sketchmark.errors import BadInput, RunConflict, RunStopped, SketchmarkError
 from sketchmark.folder import RunFolder
+from sketchmark.models import own_variables
 from sketchmark.runs import PreparedRun, prepare
 from sketchmark.settings.run_file import Suite, SuiteModel, read_suite
 
@@ -56,6 +57,7 @@ def prepare_all(suite: Suite, *, quiet: bool = True) -> list[ModelOutcome]:
             f"{suite.parent} is a run folder, and no folder for several models' runs",
             "name another one with --output_path",
         )
+    _refuse_foreign_variables(suite)
     outcomes = []
     for entry in suite.entries:
         outcome = ModelOutcome(entry, suite.path(entry))
@@ -69,6 +71,18 @@ def prepare_all(suite: Suite, *, quiet: bool = True) -> list[ModelOutcome]:
                 outcome.errors.append(error)
         outcomes.append(outcome)
     return outcomes
+
+
+def _refuse_foreign_variables(suite: Suite) -> None:
+    """Refuse a run file that would send a variable of another service to the address that it names."""
+    for named in suite.variables:
+        own = own_variables(named.model)
+        if named.name not in (*own, *suite.allowed):
+            reads = f"it reads {' or '.join(own)}; " if own else ""
+            raise BadInput(
+                f"{named.where} names the variable {named.name}, which is not for {named.model or 'a judge'}",
+                f"{reads}if you trust this file with it, give --allow-env {named.name} on the command line",
+            )
 
 
 def play_suite(

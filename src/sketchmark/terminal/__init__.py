@@ -6,13 +6,16 @@ datasets, file names. `tests/terminal/test_terminal_source.py` checks that no ot
 
 from __future__ import annotations
 
+import codecs
+import io
 import logging
+import os
 import re
 import sys
 import threading
 import traceback
 from collections.abc import Iterable
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from typing import TypeVar
 
 import click
@@ -66,6 +69,47 @@ def tell_all(text: str, *, err: bool = False) -> None:
 def notice(line: str) -> None:
     """Print one line on standard error, for functions that take a `notify`."""
     tell(line, err=True)
+
+
+_PLAIN = str.maketrans(
+    {
+        "─": "-",
+        "−": "-",
+        "–": "-",
+        "—": "-",
+        "→": "->",
+        "…": "...",
+        "·": "*",
+        "×": "x",
+        "±": "+-",
+        "≤": "<=",
+        "≥": ">=",
+    }
+    | {"“": '"', "”": '"', "‘": "'", "’": "'", "█": "#", "━": "=", "✓": "ok", "\xa0": " "}
+)
+
+
+def write_anywhere() -> None:
+    """Let output go to any terminal. Characters that its encoding lacks are spelled out, and a closed stream
+    (`>&-`) is replaced by nothing, or the next file opened would get its number."""
+    codecs.register_error("sketchmark.plain", _spelled_out)
+    with suppress(OSError):
+        while (nothing := os.open(os.devnull, os.O_RDWR)) < 3:
+            os.set_inheritable(nothing, True)
+        os.close(nothing)
+    for name in ("stdout", "stderr"):
+        stream = getattr(sys, name)
+        if stream is None:
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115, PTH123
+        elif isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="sketchmark.plain")
+
+
+def _spelled_out(error: UnicodeError) -> tuple[str, int]:
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    text = error.object[error.start : error.end].translate(_PLAIN)
+    return text.encode("ascii", "backslashreplace").decode("ascii"), error.end
 
 
 def show_progress(shown: bool = True) -> None:
@@ -123,4 +167,5 @@ __all__ = [
     "tell",
     "tell_all",
     "tell_of_the_rest",
+    "write_anywhere",
 ]

@@ -22,6 +22,9 @@ class Provider:
     addresses: tuple[str, ...] = ()
     """Arguments that name its server. Each may name several (`base_url=a|b`); then it also takes `max_retries`."""
 
+    variables: tuple[str, ...] = ()
+    """Environment variables that its key is read from. A run file may name no others (`api_key_env`)."""
+
     batches: bool = False
     """It takes `batch_size`."""
 

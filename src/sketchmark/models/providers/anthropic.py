@@ -5,14 +5,14 @@ from __future__ import annotations
 import os
 from typing import Any, ClassVar
 
-from sketchmark.episode.model import Finish, Options, Reply, Usage
+from sketchmark.episode.model import Finish, Options, Reply
 from sketchmark.episode.sample import Context, Part
 from sketchmark.errors import BadInput, MissingExtra
 from sketchmark.models import layout
 from sketchmark.models.arguments import Arguments, Value
 from sketchmark.models.call import Call, Endpoint
 from sketchmark.models.http_bounds import SdkCalls
-from sketchmark.models.layout import as_a_reply, body_of, counted, finish_of_text, for_looking
+from sketchmark.models.layout import as_a_reply, body_of, finish_of_text, for_looking, usage_in
 from sketchmark.models.providers import Provider
 from sketchmark.secrets import require_key
 
@@ -76,12 +76,11 @@ class Anthropic(Endpoint):
         async def attempt(call: Call) -> Reply:
             with self._calls.headers(call) as headers:
                 body = body_of(await self._client.messages.create(**request, extra_headers=headers))
+            call.used = usage_in(body, len(context.pictures))
             with as_a_reply():
                 text = "".join(block["text"] for block in body["content"] if block.get("type") == "text")
                 finish = finish_of_text(_FINISHES.get(body.get("stop_reason") or "", "stop"), text)
-            tokens_in, tokens_out = counted(body, "input_tokens", "output_tokens")
-            usage = Usage(tokens_in, tokens_out, pictures_in=len(context.pictures))
-            return Reply(text, None, finish, usage, left_out, for_looking(body))
+            return Reply(text, None, finish, call.used, left_out, for_looking(body))
 
         return await self._call(attempt, options.notes)
 
@@ -92,4 +91,9 @@ class Anthropic(Endpoint):
         return {"type": "image", "source": {"type": "base64", "media_type": media_type, "data": data}}
 
 
-PROVIDER = Provider(Anthropic, "anthropic/NAME: reads pictures, does not draw", addresses=("base_url",))
+PROVIDER = Provider(
+    Anthropic,
+    "anthropic/NAME: reads pictures, does not draw",
+    addresses=("base_url",),
+    variables=Anthropic.key_variables,
+)

@@ -108,4 +108,10 @@ def _entra_tokens(scope: str) -> Callable[[], Awaitable[str]]:
     return token
 
 
-PROVIDER = Provider(Azure, "azure/DEPLOYMENT: Azure OpenAI", addresses=("azure_endpoint", "base_url"), hears=True)
+PROVIDER = Provider(
+    Azure,
+    "azure/DEPLOYMENT: Azure OpenAI",
+    addresses=("azure_endpoint", "base_url"),
+    variables=Azure.key_variables,
+    hears=True,
+)

@@ -329,4 +329,9 @@ class BagelServer(ChatEndpoint):
         )
 
 
-PROVIDER = Provider(make, "BAGEL: base_url=… (vLLM-Omni) or code=…,pretrained=…", addresses=("base_url",))
+PROVIDER = Provider(
+    make,
+    "BAGEL: base_url=… (vLLM-Omni) or code=…,pretrained=…",
+    addresses=("base_url",),
+    variables=BagelServer.key_variables,
+)

@@ -24,7 +24,7 @@ from sketchmark.models.call import Attempt, Call, Caller, Pace
 from sketchmark.models.failures import BadReply
 from sketchmark.models.providers.batch_files import ENDPOINT, BatchRequest, JobFiles, Result, State, digest, encode
 from sketchmark.models.providers.openai_wire import OPENAI, OpenAIWire, is_openai, to_openai
-from sketchmark.secrets import find_key, redact, require_key, without_credentials
+from sketchmark.secrets import address_digest, find_key, redact, require_key, without_credentials
 
 T = TypeVar("T")
 Kind = TypeVar("Kind")
@@ -65,9 +65,15 @@ def connect(name: str, arguments: Mapping[str, Value]) -> Connection:
     return Connection(
         wire=to_openai(base_url, key),
         model=model,
-        server=without_credentials(base_url) if base_url else OPENAI,
+        server=_named(base_url) if base_url else OPENAI,
         call=Caller(name, Pace(), timeout=timeout, max_retries=retries, keys=names),
     )
+
+
+def _named(base_url: str) -> str:
+    """Return the address that a job belongs to, without secrets."""
+    digest = address_digest(base_url)
+    return without_credentials(base_url) + (f" ({digest})" if digest else "")
 
 
 class Uploaded(msgspec.Struct):

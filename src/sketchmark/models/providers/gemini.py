@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from sketchmark.episode.model import Abilities, Finish, Options, Reply, Usage
@@ -28,6 +29,7 @@ from sketchmark.models.layout import (
     finish_of_text,
     for_looking,
     read,
+    usage_in,
     wants_native,
     written,
 )
@@ -171,7 +173,8 @@ class Gemini(Endpoint):
                     )
             except TypeError as error:  # the SDK fails so on JSON that is not an object
                 raise BadReply(f"the server sent JSON that is not a reply: {error}") from None
-            return await _read(response, len(context.pictures), left_out, draw=draw, native=self._native)
+            call.used = _usage(response, len(context.pictures))
+            return await _read(response, call.used, left_out, draw=draw, native=self._native)
 
         return await self._call(attempt, options.notes)
 
@@ -217,8 +220,19 @@ class Gemini(Endpoint):
         )
 
 
+def _usage(response: types.GenerateContentResponse, pictures_in: int) -> Usage:
+    counted = response.usage_metadata
+    content = response.candidates[0].content if response.candidates else None
+    pictures = sum(bool(part.inline_data and not part.thought) for part in (content and content.parts) or [])
+    if counted is None:
+        return usage_in({}, pictures_in, pictures)
+    tokens = {"input_tokens": counted.prompt_token_count, "output_tokens": counted.candidates_token_count or 0}
+    thoughts = Usage(tokens_out=counted.thoughts_token_count or 0, calls=0)
+    return usage_in({"usage": tokens}, pictures_in, pictures) + thoughts
+
+
 async def _read(
-    response: types.GenerateContentResponse, sent: int, left_out: layout.LeftOut, *, draw: bool, native: bool
+    response: types.GenerateContentResponse, usage: Usage, left_out: layout.LeftOut, *, draw: bool, native: bool
 ) -> Reply:
     """Read the first candidate. Parts marked `thought` may hold drafts: they are not the reply."""
     candidate = response.candidates[0] if response.candidates else None
@@ -239,13 +253,7 @@ async def _read(
         finish = _FINISHES[reason]
     if blocked:
         finish = "refused"
-    counted = response.usage_metadata
-    usage = Usage(
-        (counted.prompt_token_count if counted else None) or 0,
-        ((counted.candidates_token_count or 0) + (counted.thoughts_token_count or 0)) if counted else 0,
-        pictures_in=sent,
-        pictures_out=len(pictures),
-    )
+    usage = replace(usage, pictures_out=len(pictures))
     picture = await picture_from_bytes(pictures[-1]) if draw and pictures else None
     finish = finish_of_drawing(finish, picture is not None) if draw else finish_of_text(finish, text)
     raw = for_looking(response.model_dump(mode="json", exclude_none=True, exclude={"sdk_http_response"}))
@@ -254,5 +262,9 @@ async def _read(
 
 
 PROVIDER = Provider(
-    Gemini, "gemini/NAME: Google Gemini, native text and image output", addresses=("base_url",), hears=True
+    Gemini,
+    "gemini/NAME: Google Gemini, native text and image output",
+    addresses=("base_url",),
+    variables=Gemini.key_variables,
+    hears=True,
 )

@@ -20,7 +20,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any, ClassVar
 
-from sketchmark.episode.model import Abilities, Finish, Options, Reply, Usage
+from sketchmark.episode.model import Abilities, Finish, Options, Reply
 from sketchmark.episode.sample import Context, Part
 from sketchmark.errors import BadInput, CannotPlay
 from sketchmark.models import layout
@@ -31,10 +31,10 @@ from sketchmark.models.http_bodies import Base64, DataUrl
 from sketchmark.models.layout import (
     Piece,
     as_a_reply,
-    counted,
     drafts_left_out,
     for_looking,
     read,
+    usage_in,
     wants_native,
     written,
 )
@@ -139,15 +139,10 @@ def _read_response(body: dict[str, Any]) -> ChatReply:
         drawn = [str(item["result"]) for item in items if item.get("type") == CALL and item.get("result")]
         texts = [str(block["text"]) for block in blocks if block.get("type") == "output_text"]
         said = "".join(texts) or next((str(block["refusal"]) for block in blocks if block.get("refusal")), "")
-    tokens_in, tokens_out = counted(body, "input_tokens", "output_tokens")
-    of_tool = body.get("tool_usage")
-    drawing = of_tool.get("image_gen") if isinstance(of_tool, dict) else None
-    more_in, more_out = counted({"usage": drawing}, "input_tokens", "output_tokens")
-    pictures = tuple(f"data:;base64,{result}" for result in drawn[-1:])
     if drawn:
-        return ChatReply(said, pictures, "stop", tokens_in + more_in, tokens_out + more_out)
+        return ChatReply(said, (f"data:;base64,{drawn[-1]}",), "stop")
     finish, why = _ended(body, items, blocks)
-    return ChatReply(said or why, (), finish, tokens_in + more_in, tokens_out + more_out)
+    return ChatReply(said or why, (), finish)
 
 
 def _ended(body: dict[str, Any], items: list[dict[str, Any]], blocks: list[dict[str, Any]]) -> tuple[Finish, str]:
@@ -333,9 +328,9 @@ class OpenAI(ChatEndpoint):
                     body = await self._wire.generate(request, call)
             except ErrorStatus as error:
                 return refused_or_raise(error, left_out), ""
+            call.used = usage_in(body, len(pictures), 1)
             address = read_image(body)
-            tokens_in, tokens_out = counted(body, "input_tokens", "output_tokens")
-            usage = Usage(tokens_in, tokens_out, pictures_in=len(pictures), pictures_out=1 if address else 0)
+            usage = call.used if address else replace(call.used, pictures_out=0)
             return await with_inline_picture(Reply("", None, "stop", usage, left_out, for_looking(body)), address)
 
         return await self._fetch(*await self._call(attempt, options.notes), options.notes)
@@ -354,5 +349,9 @@ class OpenAI(ChatEndpoint):
 
 
 PROVIDER = Provider(
-    OpenAI, "openai/NAME: OpenAI or a compatible server (base_url=…)", addresses=("base_url",), hears=True
+    OpenAI,
+    "openai/NAME: OpenAI or a compatible server (base_url=…)",
+    addresses=("base_url",),
+    variables=OpenAI.key_variables,
+    hears=True,
 )

@@ -10,9 +10,9 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any, ClassVar
 
-from sketchmark.episode.model import Abilities, CallNotes, Options, Reply, Usage
+from sketchmark.episode.model import Abilities, CallNotes, Options, Reply
 from sketchmark.episode.sample import Content, Context
-from sketchmark.errors import BadInput, CannotPlay
+from sketchmark.errors import BadInput, CallFailed, CannotPlay
 from sketchmark.media import Picture
 from sketchmark.media.sound import Sound
 from sketchmark.models import layout
@@ -21,7 +21,7 @@ from sketchmark.models.call import LARGEST_DRAWING, Call, Endpoint
 from sketchmark.models.failures import BadReply, ErrorStatus, NoConnection
 from sketchmark.models.http import download
 from sketchmark.models.http_bodies import Base64, DataUrl, picture_from_base64
-from sketchmark.models.layout import finish_of_drawing, finish_of_text, for_looking
+from sketchmark.models.layout import finish_of_drawing, finish_of_text, for_looking, usage_in
 from sketchmark.models.providers.openai_wire import ChatReply, OpenAIWire, read_chat, refusal_in, to_openai
 from sketchmark.secrets import find_key, require_key
 
@@ -106,10 +106,10 @@ class ChatEndpoint(Endpoint, ABC):
                 body = await ask(call)
             except ErrorStatus as error:
                 return refused_or_raise(error, left_out)
+            call.used = usage_in(body, pictures)
             chat = read(body)
-            usage = Usage(chat.tokens_in, chat.tokens_out, pictures_in=pictures)
             finish = finish_of_text(chat.finish, chat.text)
-            return Reply(chat.text, None, finish, usage, left_out, for_looking(body), native=chat.native)
+            return Reply(chat.text, None, finish, call.used, left_out, for_looking(body), native=chat.native)
 
         return await self._call(attempt, notes)
 
@@ -131,8 +131,9 @@ class ChatEndpoint(Endpoint, ABC):
                 body = await ask(call)
             except ErrorStatus as error:
                 return refused_or_raise(error, left_out), ""
+            call.used = usage_in(body, pictures, 1)
             chat = read(body)
-            usage = Usage(chat.tokens_in, chat.tokens_out, pictures_in=pictures, pictures_out=len(chat.pictures))
+            usage = replace(call.used, pictures_out=len(chat.pictures))
             reply = Reply(chat.text, None, chat.finish, usage, left_out, for_looking(body), native=chat.native)
             return await with_inline_picture(reply, chat.pictures[-1] if chat.pictures else "")
 
@@ -145,8 +146,12 @@ class ChatEndpoint(Endpoint, ABC):
             async def attempt(call: Call) -> Picture:
                 return await download(address, self.base_url, call, timeout=self.timeout)
 
-            picture = await self._call(attempt, notes)
-            reply = replace(reply, picture=picture)
+            try:
+                reply = replace(reply, picture=await self._call(attempt, notes))
+            except CallFailed:
+                if notes is not None:
+                    notes.billed(reply.usage)  # the drawing was made, and is paid for
+                raise
         return replace(reply, finish=finish_of_drawing(reply.finish, reply.picture is not None))
 
     async def _chat_request(self, model: str, context: Context, options: Options) -> dict[str, Any]:

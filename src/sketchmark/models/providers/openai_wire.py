@@ -18,7 +18,6 @@ from sketchmark.models.call import LARGEST_DRAWING, LARGEST_FILE, LARGEST_TEXT, 
 from sketchmark.models.failures import BadReply, ErrorStatus
 from sketchmark.models.http import Headers, HttpClient, read_object
 from sketchmark.models.http_bodies import FormFile, form_body, json_body
-from sketchmark.models.layout import counted
 
 _FINISHES: dict[str, Finish] = {"length": "length", "max_tokens": "length", "content_filter": "refused"}
 _REFUSAL_CODES = frozenset(
@@ -32,13 +31,11 @@ _MARKDOWN_PICTURE = re.compile(r"!\[[^\[\]]*\]\((data:image/[^()\[\]\s]+)\)")
 
 @dataclass(frozen=True)
 class ChatReply:
-    """First choice of a chat completion: its text, the addresses of its images, and its tokens."""
+    """First choice of a chat completion: its text, and the addresses of its images."""
 
     text: str
     pictures: tuple[str, ...]
     finish: Finish
-    tokens_in: int
-    tokens_out: int
     native: str = ""
 
 
@@ -52,7 +49,7 @@ def read_chat(body: dict[str, Any]) -> ChatReply:
         raise BadReply("the server sent a chat completion without a message") from None
     if message.get("refusal"):
         text, finish = text or str(message["refusal"]), "refused"
-    return ChatReply(text, pictures, finish, *counted(body, "prompt_tokens", "completion_tokens"))
+    return ChatReply(text, pictures, finish)
 
 
 def _contents(message: dict[str, Any]) -> tuple[str, tuple[str, ...]]:
