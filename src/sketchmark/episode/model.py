@@ -62,13 +62,15 @@ class Options:
 
 @dataclass(frozen=True)
 class Usage:
-    """The usage of a call, as the provider counts it. `calls` is 0 for a cache hit."""
+    """The usage of a call, as the provider counts it. For a cache hit `calls` is 0, and `cached` is the number of
+    calls that were paid for when the reply was made."""
 
     tokens_in: int = 0
     tokens_out: int = 0
     pictures_in: int = 0
     pictures_out: int = 0
     calls: int = 1
+    cached: int = 0
 
 
 @dataclass(frozen=True)

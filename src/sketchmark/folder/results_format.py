@@ -171,7 +171,10 @@ class CellResult(Struct, kw_only=True, omit_defaults=True):
     """Calls in which part of the context could not be sent."""
 
     usage: dict[str, int]
-    """Usage of all episodes."""
+    """Usage of all episodes, also of replies from the cache."""
+
+    paid: dict[str, int] | None = None
+    """The part of `usage` that was paid for when the episodes ran; absent: all of it."""
 
     by: dict[str, dict[str, GroupSummary]] = {}
     """Key of the breakdown → group → its results."""
@@ -199,6 +202,11 @@ class CellResult(Struct, kw_only=True, omit_defaults=True):
 
     unknown: list[str] | None = None
     """Only of `sketchmark score-file`: replies without a sample."""
+
+    @property
+    def spent(self) -> dict[str, int]:
+        """Return the part of the usage that did not come from the cache."""
+        return self.usage if self.paid is None else self.paid
 
 
 class Gain(Struct, omit_defaults=True):

@@ -31,7 +31,7 @@ from sketchmark.folder.format import FORMAT, CellRecord, ModelAbout, RunRecord
 from sketchmark.folder.lock import RunLock, note_ending, note_totals, refuse_another_shard
 from sketchmark.folder.records import pack_episode
 from sketchmark.progress import Calls, Watcher, told_of_calls
-from sketchmark.results import counted, grade, usage_of
+from sketchmark.results import counted, grade, paid_by
 from sketchmark.results.aggregate import aggregate, write_submissions
 from sketchmark.results.rescore import fill_scores
 from sketchmark.runs.checks import played_otherwise, retiring
@@ -53,11 +53,14 @@ class Budget:
     limit: float | None = None
     price: Price | None = None
     spent: float = 0.0
+    calls: int = 0
+    """Calls to the model that this invocation paid for."""
     judge_price: Price | None = None
     judge_spent: float = 0.0
     """The judge's part of the cost."""
 
     def charge(self, usage: Mapping[str, int]) -> None:
+        self.calls += usage.get("calls", 0)
         if self.price is not None:
             self.spent += self.price(usage)
 
@@ -392,7 +395,7 @@ async def _play(
             aclosing(play_all(takewhile(lambda job: not enough(), ordered), one, players.at_once)) as played,
         ):
             async for at, episode in played:
-                budget.charge(usage_of(episode))
+                budget.charge(paid_by(episode))
                 stopping.ended(episode, worked_before=at.before > 0)
                 if stopping.why:
                     stopped_at = stopped_at or at
