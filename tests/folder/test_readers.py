@@ -59,7 +59,9 @@ def test_the_order_of_keys_and_keys_of_a_newer_version_do_not_matter(played: Run
         return {"added_later": {"id": "x"}} | {key: strange(value[key]) for key in reversed(value)}
 
     def changed(line: dict[str, Any]) -> dict[str, Any]:
-        kept: dict[str, Any] = {key: line[key] for key in ("values", "notes", "usage", "groups") if key in line}
+        kept: dict[str, Any] = {
+            key: line[key] for key in ("values", "notes", "usage", "paid", "groups") if key in line
+        }
         sample = line["sample"]
         if isinstance(sample, dict):
             inner = {key: sample[key] for key in ("fields", "pictures", "target", "groups")}

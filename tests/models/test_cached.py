@@ -59,7 +59,7 @@ async def test_a_kept_reply_is_the_reply_that_came_but_for_its_price(tmp_path: P
     assert await _cached(tmp_path, inner).draw(of("a"), Options()) == whole
     kept = await _cached(tmp_path, inner).draw(of("a"), Options())
     assert len(inner.calls) == 1
-    assert kept == Reply("words ä", colour("green"), "length", cost(0, **usage), ("a video",), {"id": "x1"})
+    assert kept == Reply("words ä", colour("green"), "length", cost(0, cached=1, **usage), ("a video",), {"id": "x1"})
 
 
 async def test_saying_and_drawing_each_reach_the_model_and_are_kept_apart(tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ from sketchmark.episode.sample import of
 from sketchmark.errors import CallFailed
 from sketchmark.files.jsonl import encode, plain
 from sketchmark.folder.format import ScoreRow
-from sketchmark.results import grade, usage_of
+from sketchmark.results import grade, paid_by, usage_of
 from sketchmark.tasks import Task
 from tests.runs.making import Speaker, cost, make_episode, make_sample, make_task, right
 
@@ -178,13 +178,23 @@ async def test_a_refused_key_of_the_judge_ends_the_scoring() -> None:
         await _row(make_episode(None, Reply("yes")), scorer)
 
 
-def test_usage_is_summed_over_calls_without_cache_hits() -> None:
+def test_usage_is_summed_with_cache_hits_and_what_was_paid_for_without() -> None:
     replies = [
         Reply("a", usage=cost(1, tokens_in=10, tokens_out=1)),
-        Reply("b", usage=cost(0, tokens_in=100, tokens_out=100, pictures_out=9)),
+        Reply("b", usage=cost(0, tokens_in=100, tokens_out=100, pictures_out=9, cached=4)),
         Reply("c", usage=cost(2, tokens_in=5, pictures_in=1, pictures_out=3)),
     ]
-    spent = {"tokens_in": 15, "tokens_out": 1, "pictures_in": 1, "pictures_out": 3, "calls": 3}
-    assert usage_of(make_episode(None, *replies)) == spent
-    assert usage_of(make_episode(None, replies[1])) == {}
-    assert usage_of(make_episode(None)) == {}
+    whole = make_episode(None, *replies)
+    assert usage_of(whole) == {"tokens_in": 115, "tokens_out": 101, "pictures_in": 1, "pictures_out": 12, "calls": 7}
+    assert paid_by(whole) == {"tokens_in": 15, "tokens_out": 1, "pictures_in": 1, "pictures_out": 3, "calls": 3}
+    kept = {"tokens_in": 100, "tokens_out": 100, "pictures_in": 0, "pictures_out": 9, "calls": 4}
+    assert (usage_of(make_episode(None, replies[1])), paid_by(make_episode(None, replies[1]))) == (kept, {})
+    free = make_episode(None, Reply("d", usage=cost(0)))
+    assert usage_of(free) == paid_by(free) == usage_of(make_episode(None)) == {}
+
+
+async def test_a_row_has_what_was_paid_for_only_if_the_cache_had_a_part() -> None:
+    row = await _row(make_episode(None, Reply("yes", usage=cost(0, tokens_out=3, cached=1))))
+    assert (row.usage["tokens_out"], row.usage["calls"], row.paid, row.spent) == (3, 1, {}, {})
+    row = await _row(make_episode(None, Reply("yes")))
+    assert "paid" not in plain(row) and row.spent == row.usage

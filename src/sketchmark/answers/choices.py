@@ -13,8 +13,8 @@ from string import ascii_uppercase
 from typing import Any, NamedTuple
 
 from sketchmark.answers.candidates import Words
-from sketchmark.answers.decision import Reader
 from sketchmark.answers.cleanup import said
+from sketchmark.answers.decision import Reader
 from sketchmark.answers.reply import UNREAD, Parsed, plain
 from sketchmark.answers.yes_no import NO, YES, read_yes_no
 from sketchmark.episode.sample import Sample

@@ -15,8 +15,8 @@ from typing import Any
 
 from sketchmark.answers import vocabulary as words
 from sketchmark.answers.candidates import FIRST_WORDS, Token, Words
-from sketchmark.answers.cleanup import said
 from sketchmark.answers.clauses import Group, Line
+from sketchmark.answers.cleanup import said
 from sketchmark.answers.decision import NOTHING, UNDECIDED, Commitment, Entry, Reader
 from sketchmark.answers.reply import UNREAD, Parsed
 from sketchmark.answers.roles import Claim
@@ -106,7 +106,7 @@ def _plain_digits(size: str, *, comma: bool) -> str:
     if not mark:
         return size
     other = "." if mark == "," else ","
-    grouped = len(tail) == 3 and 0 < len(head.replace(mark, "")) and head != "0"
+    grouped = len(tail) == 3 and len(head.replace(mark, "")) > 0 and head != "0"
     if mark in head or (grouped and other not in head and (mark == "," if not comma else mark == ".")):
         return size.replace(mark, "").replace(other, ".")
     return f"{head.replace(other, '')}.{tail}"

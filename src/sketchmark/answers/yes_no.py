@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from sketchmark.answers.candidates import FIRST_WORDS, Words
-from sketchmark.answers.decision import Reader
 from sketchmark.answers.cleanup import FIRST_SLOT, Said, said
+from sketchmark.answers.decision import Reader
 from sketchmark.answers.reply import UNREAD, Parsed
 from sketchmark.answers.statements import Statement, statements
 from sketchmark.answers.vocabulary import APOSTROPHE, HEDGE, NEGATOR, TABLES, in_our_words, word_set

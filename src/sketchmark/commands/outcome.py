@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from sketchmark.api import play
@@ -90,11 +90,23 @@ def _print(folder: RunFolder, run: PreparedRun) -> None:
         tell(f"workers:    {line}")
     for line in run.servers_told():
         tell(f"server:     {line}")
+    _tell_calls("calls:      ", results.tasks.values(), budget.calls)
     if budget.price is not None:
         in_all = sum(budget.price(cell.usage) for cell in results.tasks.values())
         judge = f" ({budget.judge_spent:.4f} of it the judge's)" if budget.judge_price else ""
         without = ", the judge left out" if judge else ""
         tell(f"cost:       {budget.spent:.4f} now{judge}, {in_all:.4f} for the whole run{without}")
+
+
+def _tell_calls(label: str, cells: Iterable[CellResult], now: int) -> None:
+    """Print what the episodes used and what was paid for now, unless that is all of it."""
+    used, paid = Counter[str](), Counter[str]()
+    for cell in cells:
+        used.update(cell.usage)
+        paid.update(cell.spent)
+    if (calls := used["calls"]) > now:
+        kept = calls - paid["calls"]
+        tell(f"{label}{calls:,} for all episodes, {kept:,} of them from the cache; {now:,} paid for now")
 
 
 def exit_code(folder: RunFolder, run: PreparedRun, *, at_cost_limit: bool) -> int:
@@ -272,10 +284,17 @@ def _print_board(suite: Suite, outcomes: Sequence[ModelOutcome]) -> None:
     if not played:
         return
     known = (lambda model: price_of(prices, model)) if prices else (lambda model: None)
-    tell_all(BOARD_FORMATS["table"](leaderboard(suite.parent, runs=played, prices=known)))
+    found = leaderboard(suite.parent, runs=played, prices=known)
+    tell_all(BOARD_FORMATS["table"](found))
     tell(f"run folders: {suite.parent} (sketchmark view {suite.parent})")
     tell(f"leaderboard: sketchmark compare {suite.parent}{f' --prices {suite.prices_file}' if prices else ''}")
+    cells = [cell for outcome in outcomes if outcome.folder for cell in outcome.folder.results().tasks.values()]
+    _tell_calls("calls:       ", cells, sum(outcome.calls for outcome in outcomes))
     if prices:
         judged = sum(outcome.judge_spent for outcome in outcomes)
         part = f" ({judged:.4f} of it the judge's)" if judged else ""
-        tell(f"cost:        {sum(outcome.spent for outcome in outcomes):.4f} now{part}")
+        in_all = sum(cost for row in found.rows for cost in row.costs.values())
+        spent = sum(outcome.spent for outcome in outcomes)
+        tell(
+            f"cost:        {spent:.4f} now{part}, {in_all:.4f} for all episodes{', the judge left out' * bool(part)}"
+        )

@@ -138,7 +138,7 @@ BOARD_COLUMNS = (
     *("run", "model", "task", "mode", "canvas", "score", "scoring"),
     *(f"score_{name}" for name in ("mean", "low", "high", "n", "method")),
     *(f"gain_{name}" for name in ("mean", "low", "high", "p", "helped", "hurt", "same", "n")),
-    *("episodes", "failures", *_USAGE, "cost"),
+    *("episodes", "failures", *_USAGE, "cost", "calls_paid", "cost_paid"),
 )
 
 
@@ -156,7 +156,7 @@ def _board_line(row: BoardRow, one: Standing) -> list[Any]:
         *((gain.helped, gain.hurt, gain.same, gain.n) if gain else [""] * 4),
         *(one.played, ", ".join(f"{kind} {count}" for kind, count in one.failures.items())),
         *(one.usage.get(name, 0) for name in _USAGE),
-        row.costs.get(one.cell, ""),
+        *(row.costs.get(one.cell, ""), one.paid.get("calls", 0), row.paid.get(one.cell, "")),
     ]
 
 

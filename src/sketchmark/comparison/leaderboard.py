@@ -42,6 +42,10 @@ class Standing(Struct, kw_only=True):
     failures: dict[str, int]
     problem: str
     usage: dict[str, int]
+    """Usage of the episodes, also of replies from the cache."""
+
+    paid: dict[str, int]
+    """The part of it that was paid for when the episodes ran."""
 
 
 def standings(run: RunView, metric: str = "") -> list[Standing]:
@@ -72,6 +76,7 @@ def _standing(cell: CellView, metric: str, gain: Gain | None) -> Standing:
         failures=numbers.failures,
         problem=numbers.problem,
         usage=numbers.usage,
+        paid=numbers.spent,
     )
 
 
@@ -80,12 +85,13 @@ Prices = Callable[[str], Callable[[Mapping[str, int]], float] | None]
 
 
 class BoardRow(Struct, kw_only=True):
-    """One run. `costs` has the cost of each cell, if prices are known."""
+    """One run. `costs` has the cost of each cell's usage, if prices are known; `paid` is without the cache's part."""
 
     run: str
     model: str
     standings: list[Standing]
     costs: dict[str, float]
+    paid: dict[str, float]
 
 
 class Leaderboard(Struct, kw_only=True):
@@ -139,7 +145,8 @@ def _opened(root: Path, paths: Iterator[Path] | Sequence[Path], notes: list[str]
 def _row(run: RunView, metric: str, price: Callable[[Mapping[str, int]], float] | None) -> BoardRow:
     found = standings(run, metric)
     costs = {one.cell: price(one.usage) for one in found} if price else {}
-    return BoardRow(run=run.key, model=run.model or run.key, standings=found, costs=costs)
+    paid = {one.cell: price(one.paid) for one in found} if price else {}
+    return BoardRow(run=run.key, model=run.model or run.key, standings=found, costs=costs, paid=paid)
 
 
 def _rank(row: BoardRow, task: str) -> list[float]:
@@ -291,22 +298,38 @@ def _troubles(board: Leaderboard, names: dict[str, str]) -> Iterator[str]:
 
 
 def _costs(board: Leaderboard, names: dict[str, str]) -> Table:
+    """Make the table of usage, with columns for the paid part if some replies came from the cache."""
     priced = any(row.costs for row in board.rows)
+    kept = any(one.paid != one.usage for row in board.rows for one in row.standings)
+    columns = [name.replace("_", " ") for name in _USAGE]
     table = Table(
-        "Usage",
-        ("model", "episodes", *(name.replace("_", " ") for name in _USAGE), *(["cost"] if priced else [])),
+        "Usage, with replies from the cache; paid: without them" if kept else "Usage",
+        (
+            "model",
+            "episodes",
+            *columns,
+            *["cost"] * priced,
+            *["calls paid"] * kept,
+            *["cost paid"] * (kept and priced),
+        ),
         texts=1,
     )
     for row in board.rows:
-        table.add(names[row.run], *_took(row), *([f"{sum(row.costs.values()):.4f}"] if row.costs else []))
+        usage: Counter[str] = Counter()
+        paid: Counter[str] = Counter()
+        for one in row.standings:
+            usage.update(one.usage)
+            paid.update(one.paid)
+        costs = [f"{sum(of.values()):.4f}" if of else "" for of in (row.costs, row.paid)]
+        table.add(
+            names[row.run],
+            f"{sum(one.played for one in row.standings):,}",
+            *(f"{usage[name]:,}" for name in _USAGE),
+            *costs[:1] * priced,
+            *[f"{paid['calls']:,}"] * kept,
+            *costs[1:] * (kept and priced),
+        )
     return table
-
-
-def _took(row: BoardRow) -> list[str]:
-    usage: Counter[str] = Counter()
-    for one in row.standings:
-        usage.update(one.usage)
-    return [f"{sum(one.played for one in row.standings):,}", *(f"{usage[name]:,}" for name in _USAGE)]
 
 
 def _score(found: Mean) -> str:

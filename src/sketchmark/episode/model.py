@@ -71,7 +71,8 @@ MOST_COUNTED = 2**53
 
 @dataclass(frozen=True)
 class Usage:
-    """The usage of a call, as the provider counts it. `calls` is 0 for a cache hit.
+    """The usage of a call, as the provider counts it. For a cache hit `calls` is 0, and `cached` is the number of
+    calls that were paid for when the reply was made.
 
     Any value is accepted, because a reply must not be lost over its usage. Whole numbers from 0 to 2^53 count. Any
     other value (a negative number, None, a text) is unknown: it counts as 0, and the call as `uncounted`.
@@ -82,6 +83,7 @@ class Usage:
     pictures_in: int = 0
     pictures_out: int = 0
     calls: int = 1
+    cached: int = 0
     uncounted: int = 0
     """Calls whose usage is unknown, at least in part."""
 

@@ -267,7 +267,11 @@ class Score(Struct, kw_only=True):
     judge: str | None = None
     """The judge's model, if there was a judge."""
     usage: dict[str, Count] = {}
-    """Usage of the episode, without cache hits."""
+    """Usage of the episode, also of replies from the cache."""
+
+    paid: dict[str, Count] | UnsetType = UNSET
+    """The part of `usage` that was paid for when the episode ran; absent: all of it."""
+
     started: Seconds = 0.0
     """The episode's `started`: an episode that was run again is scored again."""
     seconds: Seconds = 0.0
@@ -282,6 +286,11 @@ class Score(Struct, kw_only=True):
     @property
     def key(self) -> str:
         return episode_key(self.sample, self.repeat or 0, self.branch or 0)
+
+    @property
+    def spent(self) -> dict[str, int]:
+        """Return the part of the usage that did not come from the cache."""
+        return self.usage if self.paid is UNSET else self.paid
 
     @property
     def place(self) -> tuple[int, int, int]:

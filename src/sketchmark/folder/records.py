@@ -201,6 +201,7 @@ class Sharing:
         row.scoring = sys.intern(row.scoring)
         row.flags = self._one(("flags", *row.flags), row.flags)
         row.usage = self._one(("usage", *row.usage.items()), row.usage)
+        row.paid = row.paid and self._one(("usage", *row.paid.items()), row.paid)
         row.values = self._one(("values", *row.values.items()), row.values)
         frames = row.notes.get("frames_right")
         row.notes = _UNKNOWN if not frames else _RIGHT if all(frames) else _WRONG

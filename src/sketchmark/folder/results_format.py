@@ -136,7 +136,11 @@ class CellResult(Struct, kw_only=True, omit_defaults=True):
     calls_left_out: int
     """Calls in which part of the context could not be sent."""
     usage: dict[str, int]
-    """Usage of all episodes."""
+    """Usage of all episodes, also of replies from the cache."""
+
+    paid: dict[str, int] | None = None
+    """The part of `usage` that was paid for when the episodes ran; absent: all of it."""
+
     by: dict[str, dict[str, GroupSummary]] = {}
     """Key of the breakdown → group → its results."""
     scoring: str = ""
@@ -155,6 +159,11 @@ class CellResult(Struct, kw_only=True, omit_defaults=True):
     """Only of `sketchmark score-file`: samples without a reply."""
     unknown: list[str] | None = None
     """Only of `sketchmark score-file`: replies without a sample."""
+
+    @property
+    def spent(self) -> dict[str, int]:
+        """Return the part of the usage that did not come from the cache."""
+        return self.usage if self.paid is None else self.paid
 
 
 class Gain(Struct, omit_defaults=True):

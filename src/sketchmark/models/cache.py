@@ -44,8 +44,9 @@ class ReplyRecord(Struct, omit_defaults=True):
     """End of the reply: `stop`, `length`, `refused`, `empty` or `no_picture`."""
 
     usage: dict[str, int]
-    """`tokens_in`, `tokens_out`, `pictures_in`, `pictures_out`, `calls`, without those that are 0. A reply without
-    `calls` came from the cache and cost nothing. `uncounted`: calls whose usage was not reported, or not credibly."""
+    """`tokens_in`, `tokens_out`, `pictures_in`, `pictures_out`, `calls`, `cached`, without those that are 0. `cached`
+    counts the calls that the cache answered: a reply without `calls` cost nothing in this run. `uncounted`:
+    calls whose usage was not reported, or not credibly."""
 
     picture: str | None = None
     """File name of the drawing."""
@@ -163,7 +164,7 @@ class Cached(Wrapped):
         key = call_key(self._model, act, context, options)
         kept = self._cache.get(key)
         if kept is not None:
-            return replace(kept, usage=replace(kept.usage, calls=0))
+            return replace(kept, usage=replace(kept.usage, calls=0, cached=kept.usage.calls + kept.usage.cached))
         reply = await (self._model.say if act == "say" else self._model.draw)(context, options)
         self._cache.put(key, reply)
         return reply

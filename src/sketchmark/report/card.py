@@ -189,7 +189,13 @@ def _usage(cells: Mapping[str, CellRecord], results: Mapping[str, CellResult]) -
     names = ("calls", "tokens_in", "tokens_out", "pictures_in", "pictures_out")
     for name in cells:
         if (cell := results.get(name)) is not None:
-            yield _text(name), *(f"{cell.usage.get(kind, 0):,}" for kind in names)
+            spent = cell.spent
+            yield _text(name), *(_paid(cell.usage.get(kind, 0), spent.get(kind, 0)) for kind in names)
+
+
+def _paid(used: int, paid: int) -> str:
+    """Return what the episodes used, and what was paid for when they ran if the cache had a part of it."""
+    return f"{used:,}" if paid == used else f"{used:,} ({paid:,} paid for, the rest from the cache)"
 
 
 def _commands(about: RunRecord, cells: Sequence[str], path: str) -> Iterator[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -13,7 +13,7 @@ from msgspec import UNSET
 from sketchmark.answers.judge import judged
 from sketchmark.engines.deadline import allowed, settled_within
 from sketchmark.episode import Episode, Grading, Scorer, Scores
-from sketchmark.episode.model import MOST_COUNTED
+from sketchmark.episode.model import Usage
 from sketchmark.errors import BadInput, CallFailed, RunConflict, SketchmarkError
 from sketchmark.folder import RunFolder
 from sketchmark.folder.format import ScoreRow
@@ -79,6 +79,7 @@ async def grade(task: Task, episode: Episode, index: int, grading: Grading) -> S
     flags = [*_flags(episode), *broken]
     if scores.unparsed and not failure:
         flags.append("unparsed")
+    usage, paid = usage_of(episode), paid_by(episode)
     return ScoreRow(
         index=index,
         sample=sample.id,
@@ -91,7 +92,8 @@ async def grade(task: Task, episode: Episode, index: int, grading: Grading) -> S
         calls_left_out=sum(bool(turn.reply and turn.reply.left_out) for turn in episode.turns),
         scoring=grading.scoring,
         judge=grading.judge.name if grading.judge else None,
-        usage=usage_of(episode),
+        usage=usage,
+        paid=paid if paid != usage else UNSET,
         started=round(episode.started, 3),
         seconds=round(episode.seconds, 4),
         repeat=episode.repeat or UNSET,
@@ -161,12 +163,21 @@ def _flags(episode: Episode) -> list[str]:
 
 
 def usage_of(episode: Episode) -> dict[str, int]:
-    """Sum tokens, images and calls, without cache hits."""
-    total: dict[str, int] = {}
-    for turn in episode.turns:
-        if turn.reply is None or not turn.reply.usage.calls:
-            continue
-        for name, count in vars(turn.reply.usage).items():
-            if count or name != "uncounted":
-                total[name] = min(MOST_COUNTED, total.get(name, 0) + count)
-    return total
+    """Sum tokens, images and calls, also of replies from the cache."""
+    return _summed(turn.reply.usage for turn in episode.turns if turn.reply)
+
+
+def paid_by(episode: Episode) -> dict[str, int]:
+    """Sum tokens, images and calls of the replies that were paid for when the episode ran."""
+    found = (turn.reply.usage for turn in episode.turns if turn.reply and turn.reply.usage.calls)
+    return _summed(replace(usage, cached=0) for usage in found)
+
+
+def _summed(found: Iterable[Usage]) -> dict[str, int]:
+    """Sum usage by name; `cached` calls are calls."""
+    used = [usage for usage in found if any(vars(usage).values())]
+    if not used:
+        return {}
+    total = dict(vars(sum(used[1:], used[0])))
+    total["calls"] += total.pop("cached")
+    return {name: count for name, count in total.items() if count or name != "uncounted"}

@@ -62,9 +62,11 @@ def summarise(rows: Iterable[Score], task: Task | None, seed: int = 0) -> CellRe
     rows = list(rows)
     failures: Counter[str] = Counter()
     usage: Counter[str] = Counter()
+    paid: Counter[str] = Counter()
     for row in rows:
         failures.update(flag for flag in row.flags if flag != "left_out")
         usage.update(row.usage)
+        paid.update(row.spent)
     scored = [row for row in rows if row.scored]
     problem = withheld(rows)
     shown = [] if problem else scored
@@ -78,6 +80,7 @@ def summarise(rows: Iterable[Score], task: Task | None, seed: int = 0) -> CellRe
         left_out=sum("left_out" in row.flags for row in rows),
         calls_left_out=sum(row.calls_left_out for row in rows),
         usage=dict(usage),
+        paid=dict(paid) if paid != usage else None,
         by={key: _by(key, shown, seed) for key in (task.breakdown if task else ())},
         problem=problem,
     )

@@ -61,6 +61,8 @@ class Budget:
     limit: float | None = None
     price: Price | None = None
     spent: float = 0.0
+    calls: int = 0
+    """Calls to the model that this invocation paid for."""
     judge_price: Price | None = None
     judge_spent: float = 0.0
     """The judge's part of the cost."""

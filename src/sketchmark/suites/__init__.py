@@ -38,6 +38,11 @@ class ModelOutcome:
         return sum(run.budget.spent for run in self.runs)
 
     @property
+    def calls(self) -> int:
+        """Calls to the model that this invocation paid for."""
+        return sum(run.budget.calls for run in self.runs)
+
+    @property
     def judge_spent(self) -> float:
         """The judge's part of the cost."""
         return sum(run.budget.judge_spent for run in self.runs)
