@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import os
-import shutil
-import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -135,24 +131,3 @@ def test_temporary_files_of_a_killed_run_are_removed_by_the_next(played: RunFold
     run_again(played.path)
     assert not any(path.exists() for path in left) and all(path.exists() for path in kept)
     assert not holder.exists()
-
-
-WORKERS = """
-import sketchmark
-sketchmark.run("player/sketcher", "maze", mode="visual_cot", limit=400, engine="processes", replicas=2,
-               output_path="run", no_cache=True, quiet=True)
-"""
-
-
-@pytest.mark.slow
-def test_workers_whose_run_is_killed_end_without_a_word(tmp_path: Path) -> None:
-    with (tmp_path / "said").open("wb") as said:
-        process = subprocess.Popen([sys.executable, "-c", WORKERS], cwd=tmp_path, stderr=said)
-        deadline = time.monotonic() + 60
-        while not any(tmp_path.glob("run/episodes/*.jsonl")) and time.monotonic() < deadline:
-            time.sleep(0.02)
-        os.kill(process.pid, signal.SIGKILL)
-        process.wait()
-    time.sleep(1)
-    assert (tmp_path / "said").read_text() == ""
-    shutil.rmtree(tmp_path / "run")
