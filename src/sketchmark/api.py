@@ -9,7 +9,8 @@ from collections.abc import Sequence
 
 from sketchmark.episode.model import Model
 from sketchmark.errors import RunStopped
-from sketchmark.folder import RunFolder
+from sketchmark.folder import RunFolder, unscored
+from sketchmark.folder.index import RunView
 from sketchmark.notebook import Run
 from sketchmark.report import write_report
 from sketchmark.runs import Grow, PreparedRun, prepare
@@ -21,10 +22,18 @@ def play(prepared: PreparedRun, grow: Grow | None = None) -> RunFolder:
     try:
         folder = prepared.play(grow)
     except RunStopped:
-        write_report(RunFolder(prepared.path))
+        _report(RunFolder(prepared.path))
         raise
-    write_report(folder)
+    _report(folder)
     return folder
+
+
+def _report(folder: RunFolder) -> None:
+    """Write the report without the cells of another command that was killed before it had scored them."""
+    run = RunView.whole(folder)
+    for cell in unscored(folder):
+        del run.cells[cell]
+    write_report(run)
 
 
 def run(

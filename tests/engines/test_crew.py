@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
+import subprocess
+import sys
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -11,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from sketchmark.engines.crew import TRIES, Crew, JobLost
-from sketchmark.engines.processes import ProcessWorker
+from sketchmark.engines.processes import _START, OPENING, ProcessWorker, receive, send
 from sketchmark.errors import SketchmarkError
 
 ENTRY = "tests.engines.far:open_doer"
@@ -145,3 +148,23 @@ async def test_workers_report_their_state_and_reports_of_dead_ones_are_kept(tmp_
         await _all(crew, [f"die once {tmp_path / 'died'}"])
         ((again,), left) = await crew.news()
         assert left == [said] and again.endswith(b" 1"), "the next worker starts again"
+
+
+@pytest.mark.parametrize("job", [b"", b"echo"])
+def test_a_worker_whose_reader_is_gone_ends_without_a_traceback(job: bytes) -> None:
+    """Its input is still open: a run that was killed may have left it to another process."""
+    code = f"{_START}; worker.main(sys.argv[2])"
+    process = subprocess.Popen(
+        [sys.executable, "-c", code, json.dumps(sys.path), ENTRY],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    assert process.stdin and process.stdout and process.stderr
+    send(process.stdin.fileno(), OPENING, b"")
+    assert receive(process.stdout.fileno()) == (OPENING, b"")
+    process.stdout.close()
+    send(process.stdin.fileno(), 1, job)
+    assert (process.wait(30), process.stderr.read()) == (0, b"")
+    process.stdin.close()
+    process.stderr.close()

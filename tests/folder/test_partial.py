@@ -50,6 +50,25 @@ def test_the_same_command_completes_the_scores(played: RunFolder) -> None:
     sketchmark.compare([run_again(played.path).path])
 
 
+@pytest.mark.parametrize("spoil", ["scores", "results too"])
+def test_a_run_of_one_task_is_not_stopped_by_unscored_episodes_of_another(played: RunFolder, spoil: str) -> None:
+    before = played.results()
+    _cut(played)
+    if spoil == "results too":
+        played.results_file.unlink()
+    words = "--model player/sketcher --mode direct,visual_cot --canvas own,blank --limit 2 -q --scoring"
+    command = ("run", *words.split(), "strict,lenient", "-o", played.path, "--tasks")
+    done = _command(*command, "sliding")
+    assert done.exception is None and done.return_value == 0, done.output
+    left_out = f"{CELL} is left out: 1 of its episodes have no scores; `sketchmark score {played.path}` adds them"
+    assert left_out in played.results().warnings
+    assert not any(gain.task == "maze" and gain.canvas == "own" for gain in played.results().gains)
+    assert "sliding" in played.report_file.read_text("utf-8")
+    assert isinstance(_command("report", played.path).exception, BadInput), "a reader still refuses them"
+    assert _command(*command, "maze").exception is None
+    assert played.results() == before
+
+
 @pytest.mark.parametrize("content", SPOILED)
 def test_unreadable_results_stop_no_other_reader_and_are_made_again_once(played: RunFolder, content: str) -> None:
     before = played.results()

@@ -16,8 +16,9 @@ from sketchmark.errors import BadInput, CallFailed, RunConflict
 from sketchmark.files import write_json
 from sketchmark.files.jsonl import is_intact, is_sealed
 from sketchmark.folder import RunFolder
+from sketchmark.folder.lock import new_folder
 from sketchmark.report import write_report
-from sketchmark.runs.merge import NotWhole, merge, new_folder
+from sketchmark.runs.merge import NotWhole, merge
 from sketchmark.settings import Shard
 from tests.runs.making import Speaker, lines_in, make_config, make_samples, make_task, planned, run
 
@@ -49,7 +50,8 @@ class Parts:
         """As the command does it."""
         out = self.root / "merged"
         shutil.rmtree(out, ignore_errors=True)
-        with new_folder(out) as made:
+        with new_folder(out, "merging") as path:
+            made = RunFolder(path)
             task = make_task(make_samples(self.count))
             self.failed = await merge(
                 runs,
@@ -297,7 +299,7 @@ async def test_links_in_a_strangers_shard_are_not_followed(parts: Parts) -> None
 async def test_a_folder_that_is_there_is_not_merged_over(parts: Parts) -> None:
     one = await parts.play("a")
     before = (one.path / "results.json").read_bytes()
-    with pytest.raises(RunConflict, match="is there already"), new_folder(one.path):
+    with pytest.raises(RunConflict, match="is there already"), new_folder(one.path, "merging"):
         pass
     assert (one.path / "results.json").read_bytes() == before
 

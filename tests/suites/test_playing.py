@@ -274,6 +274,18 @@ def test_tasks_with_settings_of_their_own_share_the_models_folder(say: Say) -> N
     assert episodes(Path("runs")) == {"player-solver/maze.direct": 1, "player-solver/jigsaw.direct": 1}
 
 
+def test_a_run_file_that_was_killed_while_scoring_is_finished_by_the_next_command(say: Say) -> None:
+    """The first task set must not be refused for the episodes that the second is going to score."""
+    Path("suite.yaml").write_text("models: [player/solver]\ntasks: [maze, {task: jigsaw, limit: 3}]\nlimit: 2\n")
+    assert say("run", "suite.yaml", "-q").code == 0
+    folder = Path("runs/suite/player-solver")
+    results, scores = (folder / "results.json").read_bytes(), folder / "scores/jigsaw.direct.jsonl"
+    scores.write_bytes(b"".join(scores.read_bytes().splitlines(keepends=True)[:1]))
+    again = say("run", "suite.yaml", "-q")
+    assert (again.code, again.err) == (0, "")
+    assert (folder / "results.json").read_bytes() == results and len(scores.read_bytes().splitlines()) == 3
+
+
 def test_what_the_file_names_is_not_named_on_the_command_line(say: Say) -> None:
     Path("suite.yaml").write_text(THREE)
     for option, value in (("--model", "player/random"), ("--tasks", "maze"), ("--model-args", "seed=1")):

@@ -50,9 +50,10 @@ def merge_command(
     from sketchmark.engines import run_async
     from sketchmark.errors import BadInput
     from sketchmark.folder import RunFolder
+    from sketchmark.folder.lock import new_folder
     from sketchmark.report import write_report
     from sketchmark.results.scorings import with_replies
-    from sketchmark.runs.merge import NotWhole, merge, new_folder
+    from sketchmark.runs.merge import NotWhole, merge
 
     twice = [run for run in dict.fromkeys(runs) if [other.resolve() for other in runs].count(run.resolve()) > 1]
     if twice:
@@ -71,7 +72,8 @@ def merge_command(
             tell(line, err=True)
 
     try:
-        with new_folder(output_path) as made:
+        with new_folder(output_path, "merging") as path:
+            made = RunFolder(path)
             failed = run_async(merge(folders, made, task_of, say, partial=partial))
             write_report(made)
     except NotWhole as error:

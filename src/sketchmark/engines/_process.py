@@ -50,9 +50,9 @@ def main(entry: str) -> None:
 async def _work(entry: str, jobs: int, outcomes: int) -> None:
     player = await open_player(entry, _next(jobs)[1])
     if isinstance(player, str):
-        send(outcomes, OPENING, player.encode())
+        _answer(outcomes, OPENING, player.encode())
         return
-    send(outcomes, OPENING, b"")
+    _answer(outcomes, OPENING, b"")
     loop = asyncio.get_running_loop()
     arriving: asyncio.Queue[tuple[int, bytes]] = asyncio.Queue()
 
@@ -62,7 +62,7 @@ async def _work(entry: str, jobs: int, outcomes: int) -> None:
             loop.call_soon_threadsafe(arriving.put_nowait, frame)
 
     async def play(number: int, job: bytes) -> None:
-        send(outcomes, number, await player.play(job))
+        _answer(outcomes, number, await player.play(job))
 
     threading.Thread(target=listen, daemon=True).start()
     playing: set[asyncio.Task[None]] = set()
@@ -71,12 +71,19 @@ async def _work(entry: str, jobs: int, outcomes: int) -> None:
         if number == OPENING:
             break
         if not job:
-            send(outcomes, number, player.news())
+            _answer(outcomes, number, player.news())
             continue
         task = asyncio.create_task(play(number, job))
         playing.add(task)
         task.add_done_callback(playing.discard)
     await player.close()
+
+
+def _answer(outcomes: int, number: int, content: bytes) -> None:
+    try:
+        send(outcomes, number, content)
+    except OSError:  # its parent was killed
+        os._exit(0)
 
 
 def _next(jobs: int) -> tuple[int, bytes]:

@@ -13,6 +13,7 @@ from sketchmark.files import file_names
 from sketchmark.folder import RunFolder, refuse_partial_scores
 from sketchmark.folder.format import EpisodeLine, ScoreRow
 from sketchmark.folder.index import CellView, RunView
+from sketchmark.folder.lock import new_folder
 from sketchmark.folder.records import said
 from sketchmark.results import summary
 from sketchmark.results.summary import withheld
@@ -23,25 +24,30 @@ __all__ = ["FORMATS", "export"]
 _MODULES = {"lmms-eval": "lmms_eval", "inspect": "inspect_log", "wandb": "wandb_run", "hf": "hf_dataset"}
 FORMATS = tuple(_MODULES)
 
+_DOING = "exporting"
+
 Write = Callable[[RunView, Path], list[Path]]
 
 
 def export(folder: RunFolder, to: str, out: Path | None = None) -> list[Path]:
-    """Write the run to the folder `out` (default RUN-FORMAT next to the run) and return the files. Existing files are
-    not overwritten."""
+    """Write the run to the folder `out` (default RUN-FORMAT next to the run) and return the files.
+
+    Existing files are not overwritten. The folder has its name when it is complete.
+    """
     to = to.replace("_", "-")
     if to not in _MODULES:
         raise UnknownName(f"there is no export to {to!r}", f"there are: {', '.join(FORMATS)}")
     out = out or folder.path.resolve().with_name(f"{folder.path.resolve().name}-{to}")
-    if out.exists() and (not out.is_dir() or any(out.iterdir())):
+    if out.exists() and (not out.is_dir() or any(one.name != f".{_DOING}" for one in out.iterdir())):
         raise BadInput(f"{out} is not an empty folder", "choose another --out")
     refuse_partial_scores(folder)
     run = RunView.whole(folder)
     if not any(cell.episodes for cell in run.cells.values()):
         raise BadInput(f"{folder.path} has no episodes to export")
-    out.mkdir(parents=True, exist_ok=True)
     write: Write = import_module(f"sketchmark.export.{_MODULES[to]}").write
-    return write(run, out)
+    with new_folder(out.resolve(), _DOING) as made:
+        files = write(run, made)
+    return [out / file.relative_to(made) for file in files]
 
 
 def episodes(cell: CellView) -> Iterator[tuple[EpisodeLine, ScoreRow | None]]:

@@ -185,18 +185,26 @@ def last_attempts(folder: RunFolder, cell: str) -> dict[str, Attempt]:
     return found
 
 
+def unscored(folder: RunFolder, *cells: str) -> dict[str, list[str]]:
+    """Return cell → its episodes without a score, of the cells (all, by default) that have such episodes."""
+    found = {}
+    for cell in cells or folder.cells:
+        left = {key: line.started for key, line in last_attempts(folder, cell).items()}
+        for row in NUMBERS.all(folder.scores_file(cell)):
+            if left.get(row.key) == row.started:
+                del left[row.key]
+        if left:
+            found[cell] = list(left)
+    return found
+
+
 def refuse_partial_scores(folder: RunFolder, *cells: str) -> None:
     """Refuse cells (all, by default) in which an episode has no score: partial results would pass for full ones."""
-    for cell in cells or folder.cells:
-        unscored = {key: line.started for key, line in last_attempts(folder, cell).items()}
-        for row in NUMBERS.all(folder.scores_file(cell)):
-            if unscored.get(row.key) == row.started:
-                del unscored[row.key]
-        if unscored:
-            raise BadInput(
-                f"{len(unscored)} episodes of {cell} in {folder.path} have no scores (one is {next(iter(unscored))})",
-                f"sketchmark score {folder.path}, or the same `sketchmark run` again, scores them",
-            )
+    for cell, episodes in unscored(folder, *cells).items():
+        raise BadInput(
+            f"{len(episodes)} episodes of {cell} in {folder.path} have no scores (one is {episodes[0]})",
+            f"sketchmark score {folder.path}, or the same `sketchmark run` again, scores them",
+        )
 
 
 def run_folders(folder: Path, depth: int = _DEPTH) -> Iterator[Path]:

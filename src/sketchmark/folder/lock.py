@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import os
+import shutil
 import socket
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import msgspec
 from msgspec.structs import replace
 
 from sketchmark.errors import RunConflict, SketchmarkError
-from sketchmark.files import own_file, write_json
+from sketchmark.files import own_file, own_folder, write_json
 from sketchmark.files.jsonl import LineReader
 from sketchmark.folder import RunFolder
 from sketchmark.folder.format import Ended, RunRecord
@@ -85,7 +86,7 @@ class RunLock:
 
     The system holds the lock for the process, not the file `.lock`, so a killed run leaves nothing to clean up. The
     holder is named in `.lock-holder`: some systems do not let others read a locked file, and some versions of
-    filelock empty it. That file is only used in messages and never decides anything.
+    filelock empty it. That file is used in messages, and to find temporary files of a process that was killed.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -102,6 +103,10 @@ class RunLock:
             raise RunConflict(
                 f"another process is running in {folder}{who}", "wait for it, or use --output_path"
             ) from error
+        killed = holder_of(folder)
+        for leftover in folder.rglob(f".*.{killed.pid}.*") if killed else ():
+            with suppress(OSError):  # of files that it was writing
+                leftover.unlink()
         with suppress(OSError):  # a full disk: the lock itself holds
             write_json(self._holder, Holder(os.getpid(), socket.gethostname(), _began(os.getpid())))
 
@@ -109,6 +114,47 @@ class RunLock:
         with suppress(OSError):
             self._holder.unlink()
         self._lock.release()
+
+
+@contextmanager
+def new_folder(out: Path, doing: str) -> Iterator[Path]:
+    """Make a folder under a temporary name that no list of runs shows, and give it the name `out` at the end of the
+    block. A block that fails, or a kill, leaves nothing under `out`; what a kill left is removed by the next call.
+
+    An empty folder `out` stays the same folder, since it may be a mount: its contents are made inside of it.
+    """
+    there = out.exists()
+    name = f".{doing}" if there else f".{out.name}.{doing}"
+    if out.is_symlink() or (there and (not out.is_dir() or any(one.name != name for one in out.iterdir()))):
+        raise RunConflict(f"{out} is there already", "name a folder that is not, or remove it")
+    made = own_folder(out if there else out.parent, name)
+    lock = RunLock(made)
+    try:
+        for leftover in made.iterdir():
+            if not leftover.name.startswith(".lock"):
+                _remove(leftover)
+        yield made
+        os.sync()  # the pictures; all else is on the disk already
+        lock.release()
+        for file in made.glob(".lock*"):
+            file.unlink()
+        if there:
+            for one in sorted(made.iterdir(), key=lambda path: path.name == "run.json"):  # which makes it a run
+                one.replace(out / one.name)
+            made.rmdir()
+        else:
+            made.replace(out)
+    except BaseException:
+        lock.release()
+        shutil.rmtree(made, ignore_errors=True)
+        raise
+
+
+def _remove(path: Path) -> None:
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path)
+    else:
+        path.unlink()
 
 
 _MERGE = "`sketchmark merge` puts shards together"

@@ -14,7 +14,7 @@ from typing import Any
 from sketchmark.episode import Share, Total
 from sketchmark.errors import SketchmarkError
 from sketchmark.files import own_file, own_folder, write_json
-from sketchmark.folder import RunFolder
+from sketchmark.folder import RunFolder, unscored
 from sketchmark.folder.format import CellRecord
 from sketchmark.folder.lock import part_in_words
 from sketchmark.folder.results_format import Baseline, BenchmarkTotal, CellResult, Gain, Mean, Results
@@ -144,6 +144,7 @@ def aggregate(
     about = folder.about()
     before = results_before(folder)
     results: dict[str, CellResult] = {}
+    partial = unscored(folder)  # of another command that was killed before it had scored them
     for name, cell in about.cells.items():
         if name in tasks:
             own, *others = _scorings(folder, name, scorings or ["strict"], before)
@@ -157,13 +158,13 @@ def aggregate(
                     beside.against = difference_in(folder, name, other, cell.headline)
                     beside.against.replies = []
             results[name] = describe(summary, cell)
-        elif before is None:  # only its scores are known
+        elif before is None and name not in partial:  # only its scores are known
             rows = folder.scored(name)
             results[name] = describe(summarise(rows.values(), None, seed), cell)
             results[name].scoring = next((row.scoring for row in rows.values()), "")
-        elif name in before.tasks:
+        elif before and name in before.tasks:
             results[name] = before.tasks[name]
-    present = {name: cell for name, cell in about.cells.items() if name in results}
+    present = {name: cell for name, cell in about.cells.items() if name in results and name not in partial}
     found = Results(
         model=about.model.name,
         tasks=results,

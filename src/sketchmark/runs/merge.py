@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -19,11 +19,10 @@ from msgspec import structs
 from sketchmark import __version__
 from sketchmark.episode import Grading
 from sketchmark.errors import BadInput, RunConflict
-from sketchmark.files import own_folder, replacing, write_json
+from sketchmark.files import replacing, write_json
 from sketchmark.files.jsonl import is_sealed, plain, seal, whole_lines
 from sketchmark.folder import EPISODES, NUMBERS, RunFolder, differences, in_short, refuse_partial_scores
 from sketchmark.folder.format import FORMAT, CellRecord, RunRecord
-from sketchmark.folder.lock import RunLock
 from sketchmark.folder.records import media_names
 from sketchmark.models import address_arguments
 from sketchmark.results.aggregate import aggregate, results_before, write_submissions
@@ -125,39 +124,6 @@ class NotWhole(BadInput):
             "run the missing samples and merge again, or use --partial",
         )
         self.gaps = gaps
-
-
-@contextmanager
-def new_folder(out: Path) -> Iterator[RunFolder]:
-    """Make a folder next to `out`, under a name that no list of runs shows. At the end of the block it is renamed. A
-    block that fails, or a kill, leaves nothing under `out`."""
-    if out.is_symlink() or (out.exists() and (not out.is_dir() or any(out.iterdir()))):
-        raise RunConflict(f"{out} is there already", "name a folder that is not, or remove it")
-    name = f".{out.name}.merging"
-    beside = own_folder(out.parent, name)
-    lock = RunLock(beside)
-    try:
-        for leftover in own_folder(out.parent, name).iterdir():
-            _remove(leftover)
-        yield RunFolder(beside)
-        os.sync()  # the pictures; all else is on the disk already
-        lock.release()
-        for file in beside.glob(".lock*"):
-            file.unlink()
-        beside.replace(out)
-    except BaseException:
-        lock.release()
-        shutil.rmtree(beside, ignore_errors=True)
-        raise
-
-
-def _remove(path: Path) -> None:
-    if path.name.startswith(".lock"):
-        return
-    if path.is_dir() and not path.is_symlink():
-        shutil.rmtree(path)
-    else:
-        path.unlink()
 
 
 @dataclass(frozen=True)

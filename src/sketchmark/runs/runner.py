@@ -27,7 +27,7 @@ from sketchmark.episode.model import Model, Usage
 from sketchmark.errors import BadInput, CallFailed, RunConflict, RunStopped, SketchmarkError
 from sketchmark.files import write_json
 from sketchmark.files.jsonl import LineWriter, plain
-from sketchmark.folder import RunFolder, differences, in_short
+from sketchmark.folder import RunFolder, differences, in_short, unscored
 from sketchmark.folder.format import FORMAT, CellRecord, EpisodeLine, ModelAbout, RunRecord, ScoreRow
 from sketchmark.folder.lock import RunLock, note_ending, note_totals, refuse_another_shard
 from sketchmark.folder.records import pack_episode
@@ -308,7 +308,11 @@ async def run_plan(
         tasks = {cell.name: cell.task for cell in cells}
         async with told_of_calls(watcher, calls):
             await fill_scores(folder, tasks, grading, settings.scorings[1:], watcher)
-        told = (*resources.warnings, *retiring(retires), *played_otherwise(folder.about().cells))
+        told = [*resources.warnings, *retiring(retires), *played_otherwise(folder.about().cells)]
+        told += [
+            f"{cell} is left out: {len(episodes)} of its episodes have no scores; `sketchmark score {path}` adds them"
+            for cell, episodes in unscored(folder).items()
+        ]
         aggregate(folder, tasks, settings.seed, list(settings.scorings), told)
         write_submissions(folder, tasks)
         if stopped:
