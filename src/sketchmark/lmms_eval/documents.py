@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import hashlib
 import inspect
 import shutil
@@ -17,6 +16,7 @@ from typing import Any, NamedTuple
 from weakref import finalize
 
 from sketchmark.errors import BadInput, RunConflict, SketchmarkError
+from sketchmark.files.jsonl import python_literal
 from sketchmark.files.tables import data_path, datasets_library
 from sketchmark.lmms_eval.data import NamedData, decode_sounds, to_media
 from sketchmark.lmms_eval.filters import FILTERS, Filter
@@ -324,8 +324,8 @@ def _listed(text: str) -> str | list[Any]:
     if not (text.startswith("[") and text.endswith("]")):
         return text
     try:
-        found = ast.literal_eval(text)
-    except (SyntaxError, ValueError, MemoryError, RecursionError):
+        found = python_literal(text)
+    except ValueError:
         return text
     return found if isinstance(found, list) else text
 
