@@ -85,7 +85,7 @@ def test_official_sends_the_whole_reply_also_an_empty_one() -> None:
 
 
 def test_official_takes_a_row_without_a_type_for_a_proof_and_keeps_the_blanks_of_the_file() -> None:
-    judge, plain = Judge(RIGHT), _sample(lines="Connect AD")
+    judge, plain = Judge('{"text_ok": 1, "overlay_ok": 1}'), _sample(lines="Connect AD")
     filed = {"as_filed": {"solution": " AD is twelve.\n", "lines": " Connect AD\n"}}
     sample = replace(plain, target={**plain.target, **filed})
     typed = replace(sample, groups={"type": "Calc."})
@@ -97,10 +97,8 @@ def test_official_takes_a_row_without_a_type_for_a_proof_and_keeps_the_blanks_of
         _text(judge, "AD is 12", scoring, of)
         assert f"Type: {kind}\n" in judge.asked[-1] and f"path):\n{truth}\n\nCandidate" in judge.asked[-1]
         _lines(judge, DRAWN, scoring=scoring, sample=of)
-        assert (
-            f"draw ALL): \n{of.target['as_filed']['lines'] if scoring != 'strict' else 'Connect AD'}\n"
-            in judge.asked[-1]
-        )
+        lines = "Connect AD" if scoring == "strict" else " Connect AD\n"
+        assert f"draw ALL): \n{lines}\n" in judge.asked[-1]
 
 
 def test_the_judges_instructions_are_a_system_message() -> None:
