@@ -18,9 +18,11 @@ from sketchmark.commands.tables import print_results
 from sketchmark.comparison import compare
 from sketchmark.comparison.findings import span
 from sketchmark.comparison.leaderboard import board_tables, leaderboard
+from sketchmark.comparison.tables import scores_table
 from sketchmark.errors import BadInput
 from sketchmark.export import export
 from sketchmark.folder import RunFolder
+from sketchmark.lmms_eval import documents
 from sketchmark.lmms_eval import scores as aggregating
 from sketchmark.lmms_eval.functions import Functions
 from sketchmark.notebook import Run
@@ -88,6 +90,18 @@ def noted(results):
 def judged(results):
     print(len(results))
     return share(results)
+
+seen = []
+
+def added(results):
+    # as lmms-eval's OCRBench does
+    seen.extend(results)
+    return sum(r["right"] for r in seen) / 100
+
+def precise(results):
+    # near 1, as POPE's precision: leaving out a wrong result moves it far
+    hits = [r["right"] for r in results if r["kind"] == "a"]
+    return sum(hits) / len(hits)
 
 def sent(results, args):
     with open(f"{args.output_path}/{args.tasks}.json", "w") as file:
@@ -228,7 +242,7 @@ def test_an_aggregation_is_quiet_the_other_times_and_nothing_else_is(
 def test_one_that_takes_long_is_asked_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], rule: str
 ) -> None:
-    monkeypatch.setattr(aggregating, rule, 0.0)
+    monkeypatch.setattr(aggregating if rule == "LONGEST" else documents, rule, 0.0)
     cell = play(tmp_path, "judged").results().tasks["sums.direct"]
     assert "score" not in cell.metrics and cell.aggregate["score"] == pytest.approx(0.7, abs=0.2)
     assert capsys.readouterr().out == "40\n"
@@ -245,6 +259,44 @@ def test_with_little_time_blocks_of_samples_are_left_out(tmp_path: Path, monkeyp
         one.ci95[1] - one.ci95[0] for one in (wide, found) if one.ci95[0] is not None and one.ci95[1] is not None
     ]
     assert widths[1] == pytest.approx(widths[0], rel=0.35)
+
+
+def test_one_that_keeps_state_has_its_first_number_in_every_cell_and_no_interval_and_says_why(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = task(tmp_path, "added")
+    asked: dict[str, Any] = {"include": (file,), "trust_code": True, "mode": ["direct", "text_cot"]}
+    for _ in range(2):
+        folder = sketchmark.run(Guesses(0.5), "sums", output_path=tmp_path / "out", **asked).folder
+        results = folder.results()
+        for cell in results.tasks.values():
+            right = sum(row.notes["results"]["score"]["right"] for row in folder.scores(f"sums.{cell.mode}"))
+            assert (cell.aggregate, cell.metrics) == ({"score": right / 100}, {}) and 0 < right < 40
+            assert "keeps state" in cell.remarks[0]
+        assert results.gains == []
+    print_results(results)
+    said = " ".join(capsys.readouterr().out.split())
+    assert "sums.direct: score has no interval: called again, its aggregation gives another number" in said
+
+
+def test_a_proportion_stays_in_its_range_and_a_number_of_some_documents_says_of_how_many(tmp_path: Path) -> None:
+    folder = play(tmp_path, "precise", share=0.93, n=30)
+    cell = folder.results().tasks["sums.direct"]
+    values = [row.value("score") or 0.0 for row in folder.scores("sums.direct")]
+    low, high = cell.metrics["score"].ci95
+    assert low is not None and high is not None and 0 <= low < cell.metrics["score"].mean <= high <= 1
+    assert min(values) < 0 or max(values) > 1, "so that the interval would leave 0..1"
+    file = task(tmp_path, "pairs", n=30)
+    code = (tmp_path / "sums" / "utils.py").read_text()
+    kept = 'return {"score": {"kind": doc["kind"]'
+    some_only = f'if doc["kind"] == "a":\n        return {{}}\n    {kept}'
+    (tmp_path / "sums" / "utils.py").write_text(code.replace(kept, some_only))
+    asked: dict[str, Any] = {"include": (file,), "trust_code": True, "output_path": tmp_path / "some"}
+    done = sketchmark.run(Guesses(0.5), "sums", **asked).folder
+    some = done.results().tasks["sums.direct"]
+    assert (some.n, some.counts, list(some.aggregate)) == (30, {"score": 10}, ["score"])
+    assert some.remarks == ["score has no interval: its aggregation needs all results"]
+    assert [row[-3] for row in scores_table(done.results()).rows] == ["10"]
 
 
 def test_what_an_aggregation_writes_for_a_server_lies_with_the_run(tmp_path: Path) -> None:

@@ -78,7 +78,7 @@ def check_chat(body: Any, *, bagel: bool = False) -> None:
     need(set(body.get("modalities", [])) <= {"text", "image"}, f"modalities {body.get('modalities')}")
     for message in body["messages"]:
         need(set(message) == {"role", "content"}, f"message fields {sorted(message)}")
-        own = message["role"] == "assistant"
+        own = message["role"] in ("assistant", "system")
         need(own or message["role"] == "user", f"role {message['role']}")
         need(isinstance(message["content"], str if own else list), f"the content of {message['role']}")
         for block in () if own else message["content"]:
@@ -100,8 +100,8 @@ def check_responses(body: Any) -> None:
     for item, following in zip(items, [*items[1:], {}], strict=True):
         if "type" in item:
             _check_item(item, following)
-        elif item["role"] == "assistant":
-            need(isinstance(item["content"], str), "assistant content is not a text")
+        elif item["role"] in ("assistant", "system"):
+            need(isinstance(item["content"], str), f"{item['role']} content is not a text")
         else:
             for block in item["content"]:
                 if block["type"] != "input_text" or set(block) != {"type", "text"}:
@@ -139,7 +139,7 @@ async def check_edit(form: FormData) -> None:
 
 
 def check_gemini(body: Any) -> None:
-    check_fields(body, {"contents", "generationConfig"})
+    check_fields(body, {"contents", "generationConfig", "systemInstruction"})
     check_fields(body.get("generationConfig", {}), GEMINI_FIELDS)
     for content in body["contents"]:
         need(content.get("role") in ("user", "model") and content.get("parts"), f"content {content}")
@@ -158,7 +158,7 @@ def check_gemini(body: Any) -> None:
 
 
 def check_anthropic(body: Any) -> None:
-    check_fields(body, {"model", "max_tokens", "messages", "temperature"})
+    check_fields(body, {"model", "max_tokens", "messages", "temperature", "system"})
     need(isinstance(body.get("max_tokens"), int), "max_tokens is required")
     need(body["messages"][0]["role"] == "user", "the user speaks first")
     for message in body["messages"]:

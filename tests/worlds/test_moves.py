@@ -33,7 +33,10 @@ def _in_tags(text: str, tag: str = "ANSWER_JSON") -> str:
         (_in_tags("['up', 'down']"), None, ["up", "down"]),
         (_in_tags('"up"'), None, None),
         ("", None, None),
-        *((_in_tags(broken), None, None) for broken in ("[up]", "['up'", "[1 +]", '["up"], ["down"]', "[up(), 2]")),
+        *(
+            (_in_tags(broken), None, None)
+            for broken in ("[up]", "['up'", "[1 +]", '["up"], ["down"]', "[up(), 2]", "[{[]: 1}]")
+        ),
         ("first ['up'], then ['down'], as in [fig 1]", None, ["down"]),
         ("no [list here]", None, None),
         (f"{UP} and not ['down']", ["up"], ["up"]),
@@ -71,10 +74,8 @@ def _choice(value: str, tag: str = "FINAL_ANSWER_JSON") -> str:
         (_choice("1", "final_answer_json"), 1, 1),
         *((_choice(value), None, None) for value in ("2", "-1", "10", "null", "[1]", "{}", '"2"')),
         (_choice("1.5"), None, None),
-        (_choice("true"), 1, None),
-        (_choice("false"), 0, None),
-        (_choice("1.0"), 1, None),
-        (_choice("0.0"), 0, None),
+        *((_choice(value), 1, 1) for value in ("true", "1.0")),
+        *((_choice(value), 0, 0) for value in ("false", "0.0")),
         (_choice('"1"'), None, 1),
         (_choice('"0"'), None, 0),
         (_choice("1", "FINAL_ANSWER JSON"), None, 1),
@@ -84,7 +85,7 @@ def _choice(value: str, tag: str = "FINAL_ANSWER_JSON") -> str:
         ('So "choice": 1, not "choice": 0', None, 1),
         ('So "choice" : "0"', None, 0),
         ('"choice": 7', None, None),
-        (_choice("true") + '"choice": 0', 1, 0),
+        (_choice("true") + '"choice": 0', 1, 1),
         ("I choose 1", None, None),
         ("<FINAL_ANSWER_JSON>{choice: 1}</FINAL_ANSWER_JSON>", None, None),
         ('<FINAL_ANSWER_JSON>{"answer": 1}</FINAL_ANSWER_JSON>', None, None),

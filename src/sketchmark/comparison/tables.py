@@ -67,6 +67,8 @@ def _add_scores(table: Table, label: str, cell: CellResult, headline: str, *, se
                 *(str(found.n) if found else "", *shares),
                 style="bold" if counts else "",
             )
+    for name, way in ways.items():
+        table.below += tuple(f"{label}{f' by {name}' * several}: {remark}" for remark in way.remarks)
     if not told:
         table.add(label, "(no score)" if cell.aggregate else "(nothing scored)")
         table.below += (f"{label}: {why_none(cell)}",) * bool(cell.problem or cell.aggregate)
@@ -78,7 +80,8 @@ def _by_scoring(cell: CellResult) -> dict[str, CellResult]:
 
 
 def _numbers(cell: CellResult, headline: str) -> dict[str, Metric]:
-    own = {name: Metric(value, (None, None), cell.n) for name, value in own_numbers(cell, headline).items()}
+    numbers = own_numbers(cell, headline).items()
+    own = {name: Metric(value, (None, None), cell.counts.get(name, cell.n)) for name, value in numbers}
     return {**own, **cell.metrics} if headline in own else {**cell.metrics, **own}
 
 

@@ -113,6 +113,20 @@ Scorer = Callable[[Sample, Episode, Grading], "Scores | Awaitable[Scores]"]
 Aggregator = Callable[[Sequence[Mapping[str, Any]], str], Mapping[str, Any]]
 """(score rows, scoring) -> a benchmark's own summary, in addition to the means of every task."""
 
+
+class Totals(dict[str, Any]):
+    """A benchmark's own summary: number → value, and what to know about some of them."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.counts: dict[str, int] = {}
+        """Number → the samples that it is of."""
+        self.remarks: list[str] = []
+        """What to know about the numbers, such as why one has no interval."""
+        self.proportions: list[str] = []
+        """Numbers that cannot leave 0..1, although the values of samples can."""
+
+
 Settler = Callable[[Sequence[Mapping[str, Any]], str], Mapping[str, Mapping[str, float | None]]]
 """(score rows, scoring) -> sample -> its values, for samples whose score depends on other rows."""
 

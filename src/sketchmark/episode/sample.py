@@ -14,7 +14,8 @@ from sketchmark.media import Picture
 from sketchmark.media.sound import Sound
 
 Content = str | Picture | Sound
-Author = Literal["task", "model"]
+Author = Literal["task", "model", "system"]
+"""`system` is the author of a judge's instructions, where they are published as a system message."""
 
 
 @dataclass(frozen=True)

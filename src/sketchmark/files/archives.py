@@ -6,7 +6,6 @@ unpacked, so nothing can be written outside a folder.
 
 from __future__ import annotations
 
-import ast
 import csv
 import io
 import json
@@ -17,6 +16,7 @@ from typing import Any, BinaryIO
 
 from sketchmark.errors import BadInput, BadPicture, DataMissing
 from sketchmark.files import hub
+from sketchmark.files.jsonl import python_literal
 from sketchmark.files.tables import LONGEST_CELL, as_picture, inside, ways, without_hub
 from sketchmark.media import Picture
 
@@ -188,6 +188,6 @@ def literal(value: Any) -> Any:
     if len(value) > _LONGEST_LITERAL:
         raise BadInput(f"options of {len(value)} characters")
     try:
-        return ast.literal_eval(value)
-    except (ValueError, SyntaxError, MemoryError, RecursionError) as error:
+        return python_literal(value)
+    except ValueError as error:
         raise BadInput(f"options are not a Python literal: {value[:60]!r}") from error

@@ -8,6 +8,7 @@ again.
 
 from __future__ import annotations
 
+import ast
 import asyncio
 import json
 import math
@@ -149,6 +150,14 @@ Record = TypeVar("Record")
 _CRC = b',"crc":"'
 _SEAL_LENGTH = len(_CRC + b'01234567"}\n')
 HINT = "it was damaged, or changed by hand: sketchmark repair RUN"
+
+
+def python_literal(text: str) -> Any:
+    """Parse a Python literal; nothing runs. Anything else is a ValueError, whichever of its errors Python raises."""
+    try:
+        return ast.literal_eval(text)
+    except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError) as error:
+        raise ValueError(f"not a Python literal: {text[:60]!r}") from error
 
 
 def encode(record: Any) -> bytes:

@@ -145,6 +145,13 @@ class CellResult(Struct, kw_only=True, omit_defaults=True):
     """Key of the breakdown → group → its results."""
     scoring: str = ""
     """The scoring."""
+
+    counts: dict[str, int] = {}
+    """Number of the task's own summary → the samples that it is of, if not all."""
+
+    remarks: list[str] = []
+    """What to know about the numbers, such as why one has no interval."""
+
     aggregate: dict[str, Any] = {}
     """The dataset's own summary, for tasks that have one."""
     scorings: dict[str, CellResult] = {}

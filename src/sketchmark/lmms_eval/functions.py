@@ -11,10 +11,14 @@ documents, which aggregations do not use.
 from __future__ import annotations
 
 import json
+import logging
 import math
 import re
-from collections.abc import Callable, Mapping
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from importlib import import_module
+from io import StringIO
 from pathlib import Path
 from types import ModuleType
 from typing import Any, NoReturn
@@ -117,6 +121,23 @@ def _rendered(template: str, doc: Mapping[str, Any], where: str) -> str:
         return str(environment.from_string(template).render(**doc))
     except (jinja.TemplateError, ArithmeticError, LookupError, TypeError, ValueError, AttributeError) as error:
         raise BadInput(f"{where}: its template fails: {type(error).__name__}: {error}") from error
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Silence an aggregation, which may print tables and warnings on every call."""
+    loguru = sys.modules.get("loguru")
+    before = logging.root.manager.disable
+    logging.disable(logging.CRITICAL)
+    if loguru:
+        loguru.logger.disable("")
+    try:
+        with redirect_stdout(StringIO()), redirect_stderr(StringIO()):
+            yield
+    finally:
+        logging.disable(before)
+        if loguru:
+            loguru.logger.enable("")
 
 
 _MARK = "!"

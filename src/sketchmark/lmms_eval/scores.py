@@ -10,14 +10,9 @@ Intervals, comparisons, reports and exports then treat them as any other score.
 
 from __future__ import annotations
 
-import logging
 import shutil
-import sys
-import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from copy import copy
-from io import StringIO
 from math import isfinite
 from pathlib import Path
 from random import Random
@@ -26,13 +21,13 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from sketchmark.engines.deadline import patient, within
-from sketchmark.episode import Episode, Grading, Scores
+from sketchmark.episode import Episode, Grading, Scores, Totals
 from sketchmark.episode import protocol as combined_prompt
 from sketchmark.episode.sample import Sample
 from sketchmark.errors import BadInput, DataMissing, SketchmarkError, TotalsFailed
-from sketchmark.lmms_eval.documents import AdoptedFile, Document, LmmsFile
+from sketchmark.lmms_eval.documents import AdoptedFile, Document, Influence, LmmsFile
 from sketchmark.lmms_eval.filters import BEFORE_SCORING, strip_reasoning_tags
-from sketchmark.lmms_eval.functions import filled, written
+from sketchmark.lmms_eval.functions import filled, quiet, written
 from sketchmark.lmms_eval.shape import (
     FIRST,
     Config,
@@ -218,23 +213,23 @@ class Examples:
 LONGEST = 60.0
 """Maximum seconds for all scores of a cell together."""
 
-SLOW = 0.1
-"""Seconds per result. A slower aggregation, or one for which twenty calls would not fit, may call a judge that
-costs money, so it is called once."""
-
 _BLOCKS = (200, 20)
 
 Rows = Sequence[Mapping[str, Any]]
 
 
-def totals(file: AdoptedFile, rows: Rows, scoring: str, *, task_file: str) -> dict[str, Any]:
+def totals(file: AdoptedFile, rows: Rows, scoring: str, *, task_file: str) -> Totals:
     """Return the metrics with their own aggregation, over all rows that have a result. A metric of some documents
     only is left out if none of them was run. A failure affects only its own number."""
     task = file.opened(task_file)
-    found: dict[str, Any] = {}
+    found = Totals()
     failed = []
     for name, metric in _reduced(task):
         if results := list(_results(rows, name).values()):
+            influence = task.influence.get(name, Influence([]))
+            found.counts[name] = len(results)
+            found.proportions += [name] if influence.proportion else []
+            found.remarks += [f"{name} has no interval: {influence.why}"] if influence.why else []
             try:
                 with blamed(f"the aggregation of {name} in {task_file}"):
                     found[name] = _told(task.total(metric, results))
@@ -258,9 +253,11 @@ def influences(file: AdoptedFile, rows: Rows, scoring: str, *, task_file: str) -
     reduced = _reduced(task)
     for name, metric in reduced:
         results = _results(rows, name)
-        shares = _shares(task, metric, list(results.values()), LONGEST / len(reduced)) if results else []
+        if not results:
+            continue
+        found = task.influence[name] = _influence(task, metric, list(results.values()), LONGEST / len(reduced))
         for number, sample in enumerate(results):
-            values[sample][name] = shares[number] if shares else None
+            values[sample][name] = found.values[number] if found.values else None
     return values
 
 
@@ -301,23 +298,24 @@ def _results(rows: Rows, name: str) -> dict[str, Any]:
     return {sample: results[name] for sample, results in found.items() if name in results}
 
 
-def _shares(task: LmmsFile, metric: Config, results: list[Any], longest: float) -> list[float]:
-    """Return each result's value; empty if there is none, or no number to share.
+def _influence(task: LmmsFile, metric: Config, results: list[Any], longest: float) -> Influence:
+    """Return each result's value; none if there is no number to share, or no way to call for it again.
 
     If there is no time for each, blocks of results are left out at once. The distance of their values from the number
     is then scaled up by as much as the mean of a block varies less than one result.
     """
-    began = time.perf_counter()
+    found = task.totalled(metric, results)
     try:
-        whole = _as_number(task.total(metric, results))
-    except (Exception, SystemExit):  # the user's code may raise anything; `totals` reports it
-        return []
-    seconds = max(time.perf_counter() - began, 1e-6)
+        whole = _as_number(found.made)
+    except TypeError:  # `totals` reports it
+        return Influence([])
+    if not found.steady:
+        return Influence([], "called again, its aggregation gives another number: it keeps state, or draws lots")
     sizes = [len(results), *(size for size in _BLOCKS if size < len(results))]
-    blocks = next((size for size in sizes if size * seconds <= longest), 0)
-    if blocks < 2 or seconds > SLOW * len(results):
-        return []
-    with TemporaryDirectory() as folder, _quiet():
+    blocks = next((size for size in sizes if size * found.seconds <= longest), 0)
+    if blocks < 2 or found.slow:
+        return Influence([], "there is one result only" if len(results) < 2 else "its aggregation is slow")
+    with TemporaryDirectory() as folder, quiet():
 
         def without_block(block: int) -> float:
             kept = [result for number, result in enumerate(results) if number % blocks != block]
@@ -326,10 +324,11 @@ def _shares(task: LmmsFile, metric: Config, results: list[Any], longest: float) 
         try:
             without = [without_block(block) for block in range(blocks)]
         except (Exception, SystemExit):  # it may not work on fewer results
-            return []
+            return Influence([], "its aggregation needs all results")
     left = [without[number % blocks] for number in range(len(results))]
     middle, stretch = fmean(left), (blocks - 1) * (len(results) / blocks) ** 0.5
-    return [round(whole + stretch * (middle - one), 9) for one in left]
+    values = [round(whole + stretch * (middle - one), 9) for one in left]
+    return Influence(values, proportion=all(0 <= one <= 1 for one in (whole, *without)))
 
 
 def _told(value: Any) -> Any:
@@ -348,20 +347,3 @@ def _as_number(value: Any) -> float:
     if not isinstance(value, (bool, int, float)) or not isfinite(value):
         raise TypeError(f"an aggregation gives {value!r}")
     return float(value)
-
-
-@contextmanager
-def _quiet() -> Iterator[None]:
-    """Silence an aggregation, which may print tables and warnings on every call."""
-    loguru = sys.modules.get("loguru")
-    before = logging.root.manager.disable
-    logging.disable(logging.CRITICAL)
-    if loguru:
-        loguru.logger.disable("")
-    try:
-        with redirect_stdout(StringIO()), redirect_stderr(StringIO()):
-            yield
-    finally:
-        logging.disable(before)
-        if loguru:
-            loguru.logger.enable("")

@@ -1,8 +1,8 @@
 """Conversion of a context to chat messages, and of a provider's reply to ours: one rule for every provider.
 
-The task's parts are the user's, and text that the model generated is the assistant's. A drawing goes back in a user
-message, because most chat APIs refuse images from the assistant. The order is kept and parts are never merged:
-neighbours of one role share a message, each as a separate content block.
+The task's parts are the user's, text that the model generated is the assistant's, and a judge's instructions may be
+the system's. A drawing goes back in a user message, because most chat APIs refuse images from the assistant. The
+order is kept and parts are never merged: neighbours of one role share a message, each as a separate content block.
 
 With `history=native`, the provider's own record of each turn (items, ids, encrypted reasoning, signatures) goes back
 in place of the plain form. Such a record contains the drawing, whatever is shown in its place. So it is available
@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Any, Literal
 
@@ -27,7 +27,7 @@ from sketchmark.files.jsonl import well_formed
 from sketchmark.models.arguments import Arguments
 from sketchmark.models.failures import BadReply
 
-Role = Literal["user", "assistant"]
+Role = Literal["system", "user", "assistant"]
 LeftOut = tuple[str, ...]
 
 
@@ -47,7 +47,20 @@ def messages(context: Context, *, native: bool = False) -> list[Message]:
 
 
 def _role(part: Part) -> Role:
-    return "assistant" if part.by == "model" and part.text is not None else "user"
+    if part.text is None or part.by == "task":
+        return "user"
+    return "assistant" if part.by == "model" else "system"
+
+
+def system_apart(context: Context) -> tuple[str, Context]:
+    """Return the system texts, joined, and the rest, for APIs that take them in a separate field."""
+    system = [part.text for part in context if part.text is not None and part.by == "system"]
+    return "\n\n".join(system), Context(tuple(part for part in context if part.by != "system"))
+
+
+def system_as_user(context: Context) -> Context:
+    """Put system texts in user messages, for models that know no others."""
+    return Context(tuple(replace(part, by="task") if part.by == "system" else part for part in context))
 
 
 def without_empty_texts(context: Context) -> tuple[Context, LeftOut]:

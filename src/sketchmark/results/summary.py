@@ -13,6 +13,7 @@ from typing import Any
 
 from msgspec import Struct
 
+from sketchmark.episode import Totals
 from sketchmark.errors import SketchmarkError, TotalsFailed
 from sketchmark.files.jsonl import plain
 from sketchmark.folder.format import CellRecord, Score, ScoreRow
@@ -48,13 +49,29 @@ def cell_result(
             for kind in NO_VERDICT & row.notes.keys():
                 summary.reasons.setdefault(kind, f"{row.sample}: {row.notes[kind]}")
     if task.aggregate and scoring != RA_AL and summary.n and not summary.problem:
+        made: Mapping[str, Any] = {}
         try:
-            summary.aggregate = dict(task.aggregate([plain(row) for row in whole()], scoring))
+            made = task.aggregate([plain(row) for row in whole()], scoring)
+            summary.aggregate = dict(made)
             json.dumps(summary.aggregate, allow_nan=False, default=str)  # NaN and infinity are refused
         except Exception as error:  # the task's code: anything may come
-            summary.aggregate = error.made if isinstance(error, TotalsFailed) else {}
+            made = error.made if isinstance(error, TotalsFailed) else {}
+            summary.aggregate = dict(made)
             summary.problem = f"its own totals failed: {one_line(error)}"
+        if isinstance(made, Totals):
+            _explain(summary, made)
     return summary
+
+
+def _explain(summary: CellResult, made: Totals) -> None:
+    """Take over what a task says about its own numbers. The interval of a proportion stays in 0..1."""
+    summary.counts = {name: count for name, count in made.counts.items() if count != summary.n}
+    summary.remarks = made.remarks
+    tables = [summary.metrics, *(group.metrics for groups in summary.by.values() for group in groups.values())]
+    for name in made.proportions:
+        for found in (table[name] for table in tables if name in table):
+            low, high = (None if end is None else min(1.0, max(0.0, end)) for end in found.ci95)
+            found.ci95 = (low, high)
 
 
 def summarise(rows: Iterable[Score], task: Task | None, seed: int = 0) -> CellResult:

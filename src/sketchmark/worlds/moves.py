@@ -18,7 +18,6 @@ none can be read, there is no proportion.
 
 from __future__ import annotations
 
-import ast
 import json
 import re
 from collections.abc import Callable, Iterator, Sequence
@@ -33,6 +32,7 @@ from sketchmark.answers.statements import statements
 from sketchmark.answers.vocabulary import HEDGE, is_negator
 from sketchmark.episode import Episode, Grading, Scores
 from sketchmark.episode.sample import Sample
+from sketchmark.files.jsonl import python_literal
 from sketchmark.media import Picture
 from sketchmark.worlds.boards import MOVES
 from sketchmark.worlds.play import Shown, StepByStep
@@ -112,19 +112,19 @@ def tagged_moves(response: str, scoring: str) -> list[str] | None:
 
 
 def tagged_choice(response: str, scoring: str) -> int | None:
-    """The FIRST tagged object's `choice`, 0 or 1, or for `official` what equals them in Python: `true`, `1.0`.
+    """The FIRST tagged object's `choice`, 0 or 1, or what equals them in Python: `true`, `1.0`.
+
     `lenient` also takes the spelling `FINAL_ANSWER JSON`, a choice given as text, and failing all that the first
     `"choice": d` anywhere, which an echo of the prompt's template satisfies (see `echoes_template`)."""
     text = unwrap(response)
-    if scoring != "lenient":
-        value = _choice_in(text, _CHOICE_TAG)
-        return int(value) if value in (0, 1) else None
-    ends = _CHOICE_TAG if next(_between(text, _CHOICE_TAG), None) else _CHOICE_LENIENT
-    value = _choice_in(text, ends)
-    if value is None or isinstance(value, bool):
-        anywhere = _CHOICE_ANYWHERE.search(text)
-        value = anywhere[1] if anywhere else None
-    return int(str(value)) if str(value) in ("0", "1") else None
+    value = _choice_in(text, _CHOICE_TAG)
+    if scoring == "lenient":
+        if next(_between(text, _CHOICE_TAG), None) is None:
+            value = _choice_in(text, _CHOICE_LENIENT)
+        if value is None and (anywhere := _CHOICE_ANYWHERE.search(text)):
+            value = anywhere[1]
+        value = {"0": 0, "1": 1}.get(value) if isinstance(value, str) else value
+    return int(value) if value in (0, 1) else None
 
 
 def echoes_template(response: str) -> bool:
@@ -158,9 +158,9 @@ def _as_list(text: str, *, literal: bool) -> list[str] | None:
         except ValueError:
             if not literal:
                 return None
-            found = ast.literal_eval(text)
+            found = python_literal(text)
         return [str(entry).strip().lower() for entry in found] if isinstance(found, list) else None
-    except (ValueError, SyntaxError, MemoryError, RecursionError):  # also of a number too long to be written out
+    except (ValueError, RecursionError):  # also of a number too long to be written out
         return None
 
 
@@ -250,10 +250,10 @@ def _denied(text: str, end: int) -> bool:
 
 def _entries(text: str) -> list[str] | None:
     """A list in JSON, in Python's notation, or of bare words."""
-    for parse in (json.loads, ast.literal_eval):
+    for parse in (json.loads, python_literal):
         try:
             return [str(entry).strip().lower() for entry in parse(text)]
-        except (ValueError, SyntaxError, MemoryError, RecursionError):
+        except (ValueError, RecursionError):
             continue
     words = [word.strip().lower() for word in text[1:-1].split(",")]
     return words if set(words) <= MOVES.keys() else None

@@ -346,6 +346,9 @@ def test_score_file_lists_what_is_read_differently_and_does_not_claim_to_know_wh
     assert second["readings"] == {"strict": None, "official": None}, "drawn at random, which is worth a half"
     assert "cut" not in cell and cell["unparsed"] == pytest.approx(2 / 3)
     text = CliRunner(env={"COLUMNS": "300"}).invoke(cli, asked).output
+    published = cell["scorings"]["official"]["aggregate"]["Overall"]["acc"]
+    assert "mmmu.llava by official: correct counts the 1 unparsed choices at the expected value" in text
+    assert f"its overall accuracy is {published:.3f}" in text
     assert (
         "mmmu.llava: official 0.500, strict 0.000: -50.0 points: -33.3 from 1 reply read differently (1 unparsed by "
         "strict); -16.7 from 1 reply read alike and scored differently"

@@ -12,7 +12,7 @@ from sketchmark import Sample
 from sketchmark.benchmarks import Graded
 from sketchmark.benchmarks.mmmu import DOMAINS, MEDICAL, SUBJECTS, subject_of
 from sketchmark.benchmarks.mmmu.scores import medevalkit_totals, official_totals, score, totals
-from sketchmark.episode import Grading, Scores
+from sketchmark.episode import Grading, Scores, Totals
 from sketchmark.errors import UnknownName
 from tests.episodes import episode
 from tests.tabled import tabled
@@ -132,6 +132,17 @@ def test_published_tables_draw_the_unreadable_by_lot_from_one_stream_in_order(sc
         assert (table["total"]["right"], table["total"]["total"]) == (17, 26)
         assert table["Pharmacy"]["num_example"] == 26
     assert table["unparsed"] == 8
+
+
+def test_the_printed_table_says_how_lots_enter_the_mean_and_what_the_published_table_has() -> None:
+    rows = _rows(["B", "?", "A", "?"], "official")
+    table = totals(rows, "official", program="mmmu")
+    assert isinstance(table, Totals)
+    acc = table["Overall"]["acc"]
+    [remark] = table.remarks
+    assert "the 2 unparsed choices at the expected value" in remark and remark.endswith(f"accuracy is {acc:.3f}")
+    assert not getattr(totals(_rows(["B", "A"], "official"), "official", program="mmmu"), "remarks", [])
+    assert not getattr(totals(_rows(["B", "?"], "strict"), "strict", program="mmmu"), "remarks", [])
 
 
 def test_a_share_of_a_point_by_lot_is_not_right_in_the_strict_table() -> None:

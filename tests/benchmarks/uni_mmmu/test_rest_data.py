@@ -30,7 +30,9 @@ def test_geometry_is_found_from_the_root_down_to_its_file(tmp_path: Path, place:
         "choices": "A. 10\nB. 12",
         "lines": "Connect A and D.",
     }
-    assert first.target == {"kind": "CALCULATION", "solution": "By Pythagoras AD = 12.", "answer": "12"}
+    filed = {"lines": " Connect A and D. "}
+    judged = {"kind": "CALCULATION", "solution": "By Pythagoras AD = 12.", "answer": "12", "as_filed": filed}
+    assert first.target == judged
     assert (first.pictures, first.groups) == ({"image": DIAGRAM}, {"type": "Calculation"})
     assert first.frames is not None and first.frames() == [OVERLAY]
     assert second.fields == {"question": "证明 AB = AC.", "choices": "(no choices)", "lines": ""}
@@ -59,7 +61,8 @@ def test_science_has_its_scene_condition_and_truth(tmp_path: Path, place: str) -
     first, second = samples("science", tmp_path / place)
     assert (first.id, first.pictures) == ("case_01", {"image": ICE})
     assert first.fields == {"condition": "The ice is heated to 50 °C."}
-    assert first.target == {"final_state": "A puddle of water."}
+    filed = {"condition": " The ice is heated to 50 °C. ", "final_state": "A puddle of water."}
+    assert first.target == {"final_state": "A puddle of water.", "as_filed": filed}
     assert first.groups == {"discipline": "physics", "part": "heat"}
     assert (second.id, second.pictures, second.target) == (
         "case_02",
@@ -73,15 +76,9 @@ def test_an_incomplete_scene_is_not_played_and_its_number_goes_to_the_next(tmp_p
     published_rest.science(tmp_path, blocks)
     first, second = samples("science", tmp_path)
     assert [first.id, second.id] == ["case_01", "case_02"]
-    assert first.target == {
-        "final_state": "A puddle of water.",
-        "compared": {"condition": "Nothing to see.", "final_state": "Nothing."},
-    }
+    assert first.target["compared"] == {"condition": "Nothing to see.", "final_state": "Nothing."}
     assert first.pictures == {"image": ICE}
-    assert second.target["compared"] == {
-        "condition": "The ice is heated to 50 °C.",
-        "final_state": "A puddle of water.",
-    }
+    assert second.target["compared"] == first.target["as_filed"]
     assert second.pictures == {"image": ACID, "compared": ICE}
 
 

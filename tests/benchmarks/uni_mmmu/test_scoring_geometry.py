@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -81,6 +82,33 @@ def test_official_sends_the_whole_reply_also_an_empty_one() -> None:
     _text(judge, "<think>Hm.</think>AD is 12", "official")
     _text(judge, "", "official")
     assert "(to grade):\n<think>Hm.</think>AD is 12\n" in judge.asked[0] and "(to grade):\n\n" in judge.asked[1]
+
+
+def test_official_takes_a_row_without_a_type_for_a_proof_and_keeps_the_blanks_of_the_file() -> None:
+    judge, plain = Judge('{"text_ok": 1, "overlay_ok": 1}'), _sample(lines="Connect AD")
+    filed = {"as_filed": {"solution": " AD is twelve.\n", "lines": " Connect AD\n"}}
+    sample = replace(plain, target={**plain.target, **filed})
+    typed = replace(sample, groups={"type": "Calc."})
+    for scoring, of, kind, truth in (
+        ("strict", sample, "CALCULATION", "AD is twelve."),
+        ("official", sample, "PROVING", " AD is twelve.\n"),
+        ("official", typed, "CALCULATION", " AD is twelve.\n"),
+    ):
+        _text(judge, "AD is 12", scoring, of)
+        assert f"Type: {kind}\n" in judge.asked[-1] and f"path):\n{truth}\n\nCandidate" in judge.asked[-1]
+        _lines(judge, DRAWN, scoring=scoring, sample=of)
+        lines = "Connect AD" if scoring == "strict" else " Connect AD\n"
+        assert f"draw ALL): \n{lines}\n" in judge.asked[-1]
+
+
+def test_the_judges_instructions_are_a_system_message() -> None:
+    judge = Judge(RIGHT)
+    _text(judge, "AD is 12")
+    _lines(judge, DRAWN, scoring="official")
+    assert [[part.by for part in shown] for shown in judge.shown] == [
+        ["system", "task"],
+        ["system", "task", "task", "task", "task"],
+    ]
 
 
 def test_what_is_missing_is_wrong_and_nobody_is_asked_about_it() -> None:

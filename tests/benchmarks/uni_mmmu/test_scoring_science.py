@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 
 import pytest
 
@@ -112,6 +113,19 @@ def test_behind_an_incomplete_sample_the_published_program_compares_with_another
         assert f"Condition: {condition}\n" in judge.asked[-1] and f"reference):\n{truth}\n" in judge.asked[-1]
         _image(judge, DRAWN, scoring=scoring, sample=_sample(shifted=True))
         assert judge.asked[-1].endswith(f"achieve):\n{truth}\n") and judge.shown[-1].pictures == [picture, DRAWN]
+
+
+def test_official_sends_condition_and_truth_with_the_blanks_of_the_file() -> None:
+    judge = Judge('{"reasoning_correct": 1, "result_correct": 1, "image_correct": 1}')
+    plain = _sample()
+    filed = {"condition": " It is heated.\n", "final_state": "A puddle. "}
+    sample = replace(plain, target={**plain.target, "as_filed": filed})
+    for scoring, condition, truth in (("strict", "It is heated.", "A puddle."), ("official", *filed.values())):
+        _text(judge, scoring=scoring, sample=sample)
+        assert f"Condition: {condition}\n" in judge.asked[-1] and f"reference):\n{truth}\n" in judge.asked[-1]
+        _image(judge, DRAWN, scoring=scoring, sample=sample)
+        assert judge.asked[-1].startswith(f"\nCondition (context): {condition}\n")
+        assert [part.by for part in judge.shown[-1]] == ["system", "task", "task", "task"]
 
 
 def test_without_a_judge_only_the_form_is_scored() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -91,6 +92,20 @@ def test_a_solution_is_judged_by_the_published_question(task: str, sample: Sampl
         assert user.startswith("Problem:\nFind {gt_answer} and AD.\n"), "what a row holds is no template"
     else:
         assert "Ground truth auxiliary lines:\nConnect A and D.\n" in user
+
+
+def test_official_sends_question_and_truth_with_the_blanks_of_the_file_and_instructions_as_a_system_message() -> None:
+    filed = {"question": " Where?\n", "answer": "(4,7) "}
+    blank = replace(BLANK, target={**BLANK.target, "as_filed": filed})
+    for scoring, question, truth in (("strict", "Where?", "(4,7)"), ("official", *filed.values())):
+        judge = Judge("True")
+        scored("babyvision_fine_grained", blank, "\\boxed{(4,8)}", judge, scoring)
+        assert judge.asked[0].endswith(f"Question: {question}\nGround Truth Answer: {truth}\nModel Output: (4,8)\n")
+    physics = replace(PHYSICS, target={**PHYSICS.target, "as_filed": {"answer": "B "}})
+    scored("phyx_optics100", physics, "nearly ten", judge, "official")
+    assert "Answer: B \nModel" in judge.asked[-1]
+    scored("unig2u_geometry3k", PLANE, "12", solver := Judge('{"answer_correct": 1}'))
+    assert [part.by for part in solver.shown[0]] == ["system", "task"]
 
 
 def test_the_form_feed_of_the_published_question_is_officials_alone() -> None:

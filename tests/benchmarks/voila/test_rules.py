@@ -6,9 +6,12 @@ import time
 
 import pytest
 
+from sketchmark import Sample
 from sketchmark.benchmarks.voila import rules
+from sketchmark.episode import Grading
 from sketchmark.worlds import voila
 from sketchmark.worlds.voila.scenes import Scene, read_statement
+from tests.episodes import episode
 from tests.tabled import tabled
 
 TWO_HAMSTERS_WALKING = Scene(2, 8, 3)
@@ -22,7 +25,7 @@ def test_the_ground_truth_of_any_question_is_read_as_right_in_every_step() -> No
         answer = question.answer
         words = (answer.number_word, answer.subject_word, answer.action_word)
         said = "The answer is number = {}, subject = {}, action = {}.".format(*words)
-        step3 = rules.right_step3(read_statement(said), answer)
+        step3 = rules.right_step3(rules.read_step3(said), answer)
         for scores in (step1, step2, step3):
             assert set(scores.values()) == {1.0}, question
 
@@ -62,7 +65,7 @@ def test_step_2_is_read_property_by_property_however_the_sentences_are_cut(text:
 def test_a_reply_of_nothing_but_filler_is_read_at_once(filler: str) -> None:
     text = "number = " + 50_000 * filler + "x"
     began = time.process_time()
-    assert read_statement(text) is None
+    assert read_statement(text) is None and rules.read_step3(text) is None
     assert rules.right_step1(rules.read_step1(text), [Scene(1, 1, 1)] * 3)["overall"] == 0.0
     assert rules.right_step2(rules.read_step2(text), Scene(2, 5, 3), Scene(4, 5, 3))["overall"] == 0.0
     assert time.process_time() - began < 5
@@ -78,8 +81,26 @@ def test_step_2_wants_the_right_relation_and_nothing_that_contradicts_the_pictur
 
 @tabled
 def test_step_3_takes_the_last_answer_of_the_form(text: str, right: tuple[int, int, int]) -> None:
-    found = rules.right_step3(read_statement(text), TWO_HAMSTERS_WALKING)
+    found = rules.right_step3(rules.read_step3(text), TWO_HAMSTERS_WALKING)
     assert (found["number"], found["subject"], found["action"]) == right
+
+
+@tabled
+def test_step_1_credits_nothing_that_is_denied_or_one_of_two(text: str, scene: tuple[int | None, ...]) -> None:
+    assert rules.read_step1(f"Image 1: {text}" if "<" not in text else text.replace(">", ">Image 1: "))[0] == scene
+
+
+@tabled
+def test_step_2_credits_nothing_that_is_denied_or_one_of_two(text: str, changed: tuple[bool | None, ...]) -> None:
+    assert tuple(relation.changed for relation in rules.read_step2(text).values()) == changed
+
+
+@tabled
+def test_step_3_credits_nothing_that_is_thought_denied_or_one_of_two(reply: str, right: int) -> None:
+    assert rules.right_step3(rules.read_step3(reply), TWO_HAMSTERS_WALKING)["overall"] == right
+    target = {"scenes": [[1, 1, 1]] * 3, "answer": list(TWO_HAMSTERS_WALKING), "answer_text": "two hamsters walking"}
+    scored = rules.by_rule(Sample("x", target=target), episode(reply, settings={"mode": "direct"}), Grading())
+    assert scored.values["voila_step3_overall"] == right
 
 
 def test_any_counts_only_where_it_is_due() -> None:

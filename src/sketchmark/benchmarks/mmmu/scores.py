@@ -30,7 +30,7 @@ from sketchmark.benchmarks.mmmu.official import (
     parse_choice_pro,
     parse_open,
 )
-from sketchmark.episode import Episode, Grading, Scores
+from sketchmark.episode import Episode, Grading, Scores, Totals
 from sketchmark.episode.sample import Sample
 from sketchmark.errors import UnknownName
 from sketchmark.files import write_json
@@ -156,7 +156,7 @@ def score(sample: Sample, episode: Episode, grading: Grading, *, program: str) -
     return Scores({"correct": float(right)}, notes)
 
 
-def totals(rows: Sequence[Mapping[str, Any]], scoring: str, *, program: str) -> dict[str, Any]:
+def totals(rows: Sequence[Mapping[str, Any]], scoring: str, *, program: str) -> Mapping[str, Any]:
     """Build the benchmark's table, or MedEvalKit's under its scorings."""
     how = _checked(scoring)
     known = [row for row in rows if row["scored"] and row["values"].get("correct") is not None]
@@ -165,7 +165,15 @@ def totals(rows: Sequence[Mapping[str, Any]], scoring: str, *, program: str) -> 
     items = _replayed(known, _program(program, how)) if how != "strict" else [_graded(row) for row in known]
     medevalkit = _program(program, how) == "medevalkit"
     counts = {"unparsed": sum("unparsed" in row["flags"] for row in known)}
-    return {**(medevalkit_totals(items) if medevalkit else official_totals(items)), **counts}
+    found = Totals({**(medevalkit_totals(items) if medevalkit else official_totals(items)), **counts})
+    drawn = sum("by_lot" in row["notes"] for row in known)
+    if drawn and how != "strict":
+        overall = found["total" if medevalkit else "Overall"]["acc"]
+        found.remarks.append(
+            f"correct counts the {drawn} unparsed choices at the expected value of a lot, 1 of n options; the "
+            f"published table draws them with seed {SEED}, and its overall accuracy is {overall:.3f}"
+        )
+    return found
 
 
 def _strict(target: Mapping[str, Any], reply: str) -> Scores:

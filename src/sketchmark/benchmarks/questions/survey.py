@@ -10,7 +10,7 @@ from itertools import islice
 from pathlib import Path
 
 from sketchmark.answers import phrases as strict_answers
-from sketchmark.answers.judge import ask, question_to_judge, verdict
+from sketchmark.answers.judge import ask, fenced, question_to_judge, verdict
 from sketchmark.answers.phrases import read_answer, same_answer
 from sketchmark.benchmarks.questions import Columns, NumberedRow, rows
 from sketchmark.benchmarks.questions.samples import Decoding, Look, QuestionFile
@@ -172,6 +172,7 @@ async def _judged(sample: Sample, episode: Episode, grading: Grading, judge: str
         return Scores({"right": 0.0}, notes, unparsed=True)
     if any(same_answer(one, answer) for one in accepted):
         return Scores({"right": 1.0}, {**notes, "read": "the same words"})
-    question = question_to_judge(judge, str(sample.fields["question"]), " or ".join(accepted), answer)
+    asked, reference = str(sample.fields["question"]), " or ".join(accepted)
+    question = question_to_judge(judge, asked, reference, fenced(answer, asked, reference))
     judged = await ask(grading.judge, [question], Options(max_new_tokens=512), verdict)
     return Scores({"right": float(judged.verdict)}, {**notes, "judge": judged.reply})

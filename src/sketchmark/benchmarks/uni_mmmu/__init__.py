@@ -84,8 +84,6 @@ T = TypeVar("T")
 _PROMPTS = Path(__file__).with_name("judge_prompts")
 
 Labels = tuple[bool, ...]
-Truth = Callable[[Any], bool]
-"""When the published program takes a label for 1."""
 
 
 @cache
@@ -103,9 +101,17 @@ def no_truth(what: str, *names: str) -> Scores:
 
 
 async def labels(
-    grading: Grading, parts: Sequence[Content], tokens: int, fields: Sequence[str], truth: Truth
+    grading: Grading,
+    system: str,
+    parts: Sequence[Content],
+    tokens: int,
+    fields: Sequence[str],
+    official: Callable[[dict[str, Any]], Labels] | None = None,
 ) -> Judged[Labels]:
-    """0 or 1 for each of the fields that the judge is asked to fill in."""
+    """0 or 1 for each of the fields that the judge is asked to fill in.
+
+    `official` reads them as the published program does: by default by their truth value.
+    """
 
     def strict(reply: str) -> Labels | None:
         found = first_json_object(reply) or {}
@@ -113,15 +119,16 @@ async def labels(
         known = tuple(one for one in read if one is not None)
         return known if len(known) == len(read) else None
 
-    def official(reply: str) -> Labels:
+    def published(reply: str) -> Labels:
         found = object_from_the_first_brace(reply)
-        return tuple(truth(found.get(name)) for name in fields)
+        return official(found) if official else tuple(bool(found.get(name)) for name in fields)
 
-    return await asked(grading, parts, tokens, strict, official)
+    return await asked(grading, system, parts, tokens, strict, published)
 
 
 async def asked(
     grading: Grading,
+    system: str,
     parts: Sequence[Content],
     tokens: int,
     strict: Callable[[str], T | None],
@@ -129,7 +136,7 @@ async def asked(
 ) -> Judged[T]:
     assert grading.judge is not None
     read = official if grading.scoring == OFFICIAL else strict
-    return await ask(grading.judge, parts, Options(max_new_tokens=tokens), read)
+    return await ask(grading.judge, parts, Options(max_new_tokens=tokens), read, system)
 
 
 def object_from_the_first_brace(reply: str) -> dict[str, Any]:
@@ -152,9 +159,16 @@ def object_from_the_first_brace(reply: str) -> dict[str, Any]:
     return {}
 
 
-def whole_number_one(value: Any) -> bool:
-    """Geometry's labels: what Python's `int` makes 1 of."""
-    try:
-        return int(value) == 1
-    except (TypeError, ValueError, OverflowError):
-        return False
+def whole_numbers(*names: str) -> Callable[[dict[str, Any]], Labels]:
+    """Geometry's label: whether Python's `int` makes 1 of the last field.
+
+    It must make a number of all of them: at any other value (`"True"`, null) the published program throws, hence 0.
+    """
+
+    def read(found: dict[str, Any]) -> Labels:
+        try:
+            return ([int(found.get(name, 0)) for name in names][-1] == 1,)
+        except (TypeError, ValueError, OverflowError):
+            return (False,)
+
+    return read

@@ -193,6 +193,8 @@ _TEXT = "code_text_acc"
 _JUDGED = ("code_img_shape_color", "code_img_position", "code_img_match")
 _TOKENS = 512
 _MOST_POINTS = 5
+_LARGEST = 1e9
+"""Larger points (`1e999` is infinite in JSON) would drown all other scores."""
 _OPENING = re.compile(r"<RENDER_SUMMARY>", re.IGNORECASE)
 _CLOSING = re.compile(r"</RENDER_SUMMARY>", re.IGNORECASE)
 
@@ -212,7 +214,7 @@ async def text(sample: Sample, episode: Episode, grading: Grading) -> Scores:
     if grading.judge is None:
         return unscored(_TEXT)
     parts: list[Content] = [published("code_text"), reference, f"Candidate description:\n{summary}"]
-    judged = await labels(grading, parts, _TOKENS, ["text_semantic_match"], bool)
+    judged = await labels(grading, "", parts, _TOKENS, ["text_semantic_match"])
     return Scores({_TEXT: float(judged.verdict[0])}, {"answer": summary, f"{_TEXT}_judge": judged.reply})
 
 
@@ -229,7 +231,7 @@ async def image(sample: Sample, episode: Episode, grading: Grading) -> Scores:
     if grading.judge is None:
         return unscored(*_JUDGED)
     parts: list[Content] = [published("code_image"), reference, episode.drawings[0]]
-    judged = await asked(grading, parts, _TOKENS, _strict_marks, _official_marks)
+    judged = await asked(grading, "", parts, _TOKENS, _strict_marks, _official_marks)
     values = dict(zip(_JUDGED, map(float, judged.verdict), strict=True))
     return Scores(values, {"code_img_judge": judged.reply})
 
@@ -278,7 +280,7 @@ def _official_marks(reply: str) -> Marks:
 
 def _points(found: dict[str, Any], name: str) -> float:
     value = found.get(name, 0)
-    if isinstance(value, bool) or not isinstance(value, int | float):
+    if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) < _LARGEST:
         raise JudgeFailed(f"{name} is {value!r}: the published program ends at a score that is not a number")
     return value / _MOST_POINTS
 

@@ -19,7 +19,7 @@ from typing import Any
 from sketchmark.answers.numbers import read_number
 from sketchmark.answers.reply import without_thinking
 from sketchmark.benchmarks import uni_mmmu
-from sketchmark.benchmarks.uni_mmmu import OFFICIAL, labels, no_truth, published, unscored, whole_number_one
+from sketchmark.benchmarks.uni_mmmu import OFFICIAL, labels, no_truth, published, unscored, whole_numbers
 from sketchmark.benchmarks.uni_mmmu.puzzles import column, named
 from sketchmark.episode import Episode, Grading, Scores
 from sketchmark.episode.sample import Content, Sample
@@ -210,6 +210,11 @@ def _items(file: Path, body: Any) -> Iterator[Sample]:
 
 def _problem(name: str, row: Mapping[str, Any], diagram: Picture, question: str, overlay: Picture | None) -> Sample:
     answer = _text(row.get("answer"))
+    filed = {
+        "solution": row.get("solution_en") or row.get("solution") or row.get("answer"),
+        "lines": row.get("auxiliary_text_en"),
+    }
+    blank = {name: str(value) for name, value in filed.items() if value is not None and str(value) != _text(value)}
     return Sample(
         id=name,
         pictures={"image": diagram},
@@ -222,6 +227,7 @@ def _problem(name: str, row: Mapping[str, Any], diagram: Picture, question: str,
             "kind": _kind(_text(row.get("type")), answer),
             "solution": _text(row.get("solution_en")) or _text(row.get("solution")) or answer,
             "answer": answer,
+            **({"as_filed": blank} if blank else {}),
         },
         groups={"type": str(row["type"])} if row.get("type") else {},
         frames=partial(list[Picture], [overlay]) if overlay else None,
@@ -250,6 +256,7 @@ def _safe(key: str) -> str:
 
 
 _TEXT, _OVERLAY, _NUMBER = "geometry_text_acc", "geometry_overlay_acc", "geometry_number_acc"
+_TEXT_FIELDS = ("reasoning_rigorous", "conclusion_correct", "text_ok")
 _TEXT_TOKENS, _OVERLAY_TOKENS = 16384, 512
 """The text judge thinks aloud. Published are 32,767 tokens, which some providers refuse as too many."""
 
@@ -269,13 +276,13 @@ async def solution(sample: Sample, episode: Episode, grading: Grading) -> Scores
     if grading.judge is None:
         return unscored(_TEXT)
     question = published("geometry_text_user").format(
-        task_type=sample.target["kind"],
+        task_type=_published_kind(sample) if official else sample.target["kind"],
         problem=sample.fields["question"],
-        gt_text=sample.target["solution"],
+        gt_text=_judged(sample, official, "solution", sample.target["solution"]),
         cand_text=said,
     )
-    parts = [published("geometry_text_system"), question]
-    found = await labels(grading, parts, _TEXT_TOKENS, ["text_ok"], whole_number_one)
+    system, read = published("geometry_text_system"), whole_numbers(*_TEXT_FIELDS)
+    found = await labels(grading, system, [question], _TEXT_TOKENS, ["text_ok"], read)
     notes = {"answer": said, "expected": sample.target["solution"], f"{_TEXT}_judge": found.reply}
     return Scores({_TEXT: float(found.verdict[0])}, notes)
 
@@ -295,11 +302,23 @@ async def overlay(sample: Sample, episode: Episode, grading: Grading) -> Scores:
         return unscored(_OVERLAY)
     diagram = sample.pictures["image"]
     assert isinstance(diagram, Picture)
-    question = published("geometry_overlay_user").format(aux_en=sample.fields["lines"] or "(none)")
-    parts: list[Content] = [published("geometry_overlay_system"), question, diagram, truth[0], episode.drawings[0]]
-    found = await labels(grading, parts, _OVERLAY_TOKENS, ["overlay_ok"], whole_number_one)
+    lines = _judged(sample, grading.scoring == OFFICIAL, "lines", sample.fields["lines"])
+    question = published("geometry_overlay_user").format(aux_en=lines or "(none)")
+    system, read = published("geometry_overlay_system"), whole_numbers("overlay_ok")
+    parts: list[Content] = [question, diagram, truth[0], episode.drawings[0]]
+    found = await labels(grading, system, parts, _OVERLAY_TOKENS, ["overlay_ok"], read)
     notes = {f"{_OVERLAY}_judge": found.reply, "frames_right": list(found.verdict)}
     return Scores({_OVERLAY: float(found.verdict[0])}, notes)
+
+
+def _published_kind(sample: Sample) -> str:
+    """The kind by the published program: a row without a type is a proof."""
+    return CALCULATION if str(sample.groups.get("type", "")).lower().startswith("calc") else PROVING
+
+
+def _judged(sample: Sample, official: bool, name: str, stripped: str) -> str:
+    """A text for the judge: for `official` as it is filed, blanks included."""
+    return str(sample.target.get("as_filed", {}).get(name, stripped)) if official else stripped
 
 
 def number(sample: Sample, episode: Episode, grading: Grading) -> Scores:

@@ -32,7 +32,7 @@ _BLOCK = re.compile(r"<OUTPUT_PROMPT>((?:(?!</?OUTPUT_PROMPT>).)*)</OUTPUT_PROMP
 
 async def text(sample: Sample, episode: Episode, grading: Grading) -> Scores:
     """`science_text_reasoning_acc` and `science_text_result_acc`. The judge is given no picture, as published."""
-    said, (condition, truth, _) = _said(episode, grading), _compared(sample, grading)
+    said, (condition, truth, _) = _said(episode, grading), _compared(sample, grading, "(none)")
     if not truth and grading.scoring != OFFICIAL:
         return no_truth("final state in words", _REASONING, _RESULT)
     if not said.strip() or not truth:
@@ -42,8 +42,8 @@ async def text(sample: Sample, episode: Episode, grading: Grading) -> Scores:
     question = published("science_text_user").format(
         scene="(none)", condition=condition, gt_text=truth, pred_text=said
     )
-    parts = [published("science_text_system"), question]
-    found = await labels(grading, parts, _TEXT_TOKENS, ["reasoning_correct", "result_correct"], bool)
+    system, fields = published("science_text_system"), ["reasoning_correct", "result_correct"]
+    found = await labels(grading, system, [question], _TEXT_TOKENS, fields)
     notes = {"answer": said, "expected": truth, "science_text_judge": found.reply}
     reasoning, result = found.verdict
     return Scores({_REASONING: float(reasoning), _RESULT: float(result)}, notes)
@@ -53,7 +53,7 @@ async def image(sample: Sample, episode: Episode, grading: Grading) -> Scores:
     """`science_img_acc`: the right final state, and the rest of the scene kept. Missing is wrong."""
     if not episode.draw_attempts:
         return Scores({})
-    condition, truth, initial = _compared(sample, grading)
+    condition, truth, initial = _compared(sample, grading, "None")
     if not truth and grading.scoring != OFFICIAL:
         return no_truth("final state in words", _IMAGE)
     if not episode.drawings or initial is None:
@@ -61,8 +61,8 @@ async def image(sample: Sample, episode: Episode, grading: Grading) -> Scores:
     if grading.judge is None:
         return unscored(_IMAGE)
     question = published("science_image_user").format(condition=condition, gt_text=truth)
-    parts: list[Content] = [published("science_image_system"), question, initial, episode.drawings[0]]
-    found = await labels(grading, parts, _IMAGE_TOKENS, ["image_correct"], bool)
+    parts: list[Content] = [question, initial, episode.drawings[0]]
+    found = await labels(grading, published("science_image_system"), parts, _IMAGE_TOKENS, ["image_correct"])
     notes = {"science_img_judge": found.reply, "frames_right": list(found.verdict)}
     return Scores({_IMAGE: float(found.verdict[0])}, notes)
 
@@ -85,14 +85,16 @@ def _first(episode: Episode) -> str:
     return episode.says[0] if episode.says else ""
 
 
-def _compared(sample: Sample, grading: Grading) -> tuple[str, str, Picture | None]:
-    """Return condition, ground-truth final state and initial image of this sample; for `official` of the one that the
-    published scorer takes for it (accident 4)."""
+def _compared(sample: Sample, grading: Grading, missing: str) -> tuple[str, str, Picture | None]:
+    """Return condition, ground-truth final state and initial image of this sample; for `official` as they are in the
+    file, and of the sample that the published scorer takes for it (accident 4). `missing` is its word for none."""
     own: Mapping[str, Any] = {"condition": sample.fields["condition"], "final_state": sample.target["final_state"]}
-    shifted = sample.target.get("compared") if grading.scoring == OFFICIAL else None
-    of = shifted or own
+    official = grading.scoring == OFFICIAL
+    shifted = sample.target.get("compared") if official else None
+    of = shifted or (sample.target.get("as_filed", own) if official else own)
     picture = sample.pictures.get("compared" if shifted else "image")
-    return str(of["condition"]), str(of["final_state"]), picture if isinstance(picture, Picture) else None
+    condition = str(of["condition"]) or (missing if official else "")
+    return condition, str(of["final_state"]), picture if isinstance(picture, Picture) else None
 
 
 _FILE = "dim_all.json"
@@ -100,7 +102,7 @@ _FILE = "dim_all.json"
 
 @dataclass(frozen=True)
 class _Scene:
-    """One sample of the file, whether it is whole or not."""
+    """One sample of the file, whether it is whole or not, with its texts as they are filed."""
 
     where: str
     picture: object
@@ -110,7 +112,11 @@ class _Scene:
 
     @property
     def whole(self) -> bool:
-        return bool(self.picture and self.condition)
+        return bool(self.picture and self.condition.strip())
+
+    @property
+    def texts(self) -> dict[str, str]:
+        return {"condition": self.condition, "final_state": self.truth}
 
 
 def scenes(*, seed: int, data: Path | None, origin: Mapping[str, str]) -> Iterator[Sample]:
@@ -126,15 +132,17 @@ def scenes(*, seed: int, data: Path | None, origin: Mapping[str, str]) -> Iterat
     for number, scene in enumerate(scene for scene in found if scene.whole):
         compared = found[number]
         pictures: dict[str, Pictures] = {"image": _picture(place, scene)}
-        target: dict[str, Any] = {"final_state": scene.truth}
+        target: dict[str, Any] = {"final_state": scene.truth.strip()}
+        if (scene.condition, scene.truth) != (scene.condition.strip(), scene.truth.strip()):
+            target["as_filed"] = scene.texts
         if compared is not scene:
-            target["compared"] = {"condition": compared.condition, "final_state": compared.truth}
+            target["compared"] = compared.texts
             if compared.picture:
                 pictures["compared"] = _picture(place, compared)
         yield Sample(
             id=f"case_{number + 1:02d}",
             pictures=pictures,
-            fields={"condition": scene.condition},
+            fields={"condition": scene.condition.strip()},
             target=target,
             groups=scene.groups,
         )
@@ -165,8 +173,8 @@ def _read(file: Path) -> Iterator[_Scene]:
             yield _Scene(
                 f"{where}, sample {at}",
                 next(iter(shown), None) if isinstance(shown, list) else shown,
-                str(sample.get("input_prompt") or "").strip(),
-                str(sample.get("output_prompt") or "").strip(),
+                str(sample.get("input_prompt") or ""),
+                str(sample.get("output_prompt") or ""),
                 groups,
             )
 

@@ -7,11 +7,13 @@ subtasks of each category by their numbers of items ("The score").
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping, Sequence
+from typing import Any
 
-from sketchmark.answers.reply import NO_BOX, boxed
 from sketchmark.episode import Share, Total
+from sketchmark.worlds.moves import unwrap
 
 _DATA = (
     *("babyvision", "charts", "collisions", "geometry", "illusions"),
@@ -118,7 +120,7 @@ def route(reply: str) -> tuple[int, int]:
     return sums["north"] - sums["south"], sums["east"] - sums["west"]
 
 
-_TIME = re.compile(r"(car|person):\s*(\d{0,40}\.?\d{1,40})", re.IGNORECASE)
+_TIME = re.compile(r"(car|person):\s*([0-9]*\.?[0-9]+)", re.IGNORECASE)
 
 
 def times(reply: str) -> Mapping[str, float]:
@@ -143,16 +145,52 @@ def extracted(reply: str, letters: str = "") -> str:
 
 
 def _box(text: str) -> str | None:
-    """The last box that is closed."""
-    for _ in range(20):
-        start = text.rfind("\\boxed{")
-        if start < 0:
-            return None
-        found = boxed(text[start:])
-        if found != NO_BOX or text[start:].startswith("\\boxed{None}"):
-            return found
-        text = text[:start]
-    return None
+    """The content of the last box that is closed, found from left to right: of a box in a box the outer one."""
+    closing: dict[int, int] = {}
+    opened: list[int] = []
+    for at, character in enumerate(text):
+        if character == "{":
+            opened.append(at)
+        elif character == "}" and opened:
+            closing[opened.pop()] = at
+    found, at = None, 0
+    for start in (match.end() - 1 for match in re.finditer(r"\\boxed\{", text)):
+        if start >= at and start in closing:
+            found, at = text[start + 1 : closing[start]].strip(), closing[start] + 1
+    return found
+
+
+_JIGSAW = [
+    (re.compile(rf"<{tag}>\s*(?=\{{)", re.IGNORECASE), re.compile(rf"\}}\s*</{tag}>", re.IGNORECASE))
+    for tag in ("FINAL_ANSWER_JSON", r"FINAL_ANSWER\s+JSON")
+]
+_BARE_CHOICE = re.compile(r'"choice"\s*:\s*(\d)')
+
+
+def jigsaw(reply: str) -> int | None:
+    """The choice of the first tagged object as Python's `int` reads it (`true`, `"1"` and 1.7 are 1); without one the
+    first `"choice": d` anywhere. The program does not check that it is 0 or 1."""
+    text, value = unwrap(reply), None
+    for opening, closing in _JIGSAW:
+        begin = opening.search(text)
+        end = closing.search(text, begin.end() + 1) if begin else None
+        if begin and end:
+            value = _choice(text[begin.end() : end.start() + 1])
+            break
+    if value is None and (bare := _BARE_CHOICE.search(text)):
+        value = bare[1]
+    try:
+        return None if value is None else int(value)
+    except (TypeError, ValueError, OverflowError):
+        return None
+
+
+def _choice(text: str) -> Any:
+    """The `choice` of the object that a text begins with."""
+    try:
+        return json.JSONDecoder().raw_decode(text)[0].get("choice")
+    except (ValueError, RecursionError):
+        return None
 
 
 def _shares(category: str, items: int, *tasks: str) -> list[Share]:

@@ -84,7 +84,7 @@ def illusions(
 
 def hidden_in(name: str) -> tuple[str, str, str]:
     """(shape, scene, difficulty) from a file's name: `animal-1-Medieval_Village-Easy-1.5-90.png`."""
-    parts = re.sub(r"\.[A-Za-z]{2,5}$", "", name).split("-")
+    parts = [part for part in re.sub(r"\.[A-Za-z]{2,5}$", "", Path(name).name).split("-") if part]
     place = next((n for n, part in enumerate(parts) if part.lower() in _LEVELS), 0)
     shape = parts[: max(0, place - 1)]
     if len(shape) > 1 and shape[-1].isdigit():
@@ -155,7 +155,11 @@ def physics(number: int, row: Row) -> Sample:
         id=_name(row, number, "index"),
         pictures={"image": _picture(row, "image")},
         fields={"question": question},
-        target={"answer": checked_letter(answer, list(options)), "options": options},
+        target={
+            "answer": checked_letter(answer, list(options)),
+            "options": options,
+            **_as_filed(answer=str(row["answer"])),
+        },
         groups={name: str(row[name]) for name in ("subfield", "reasoning_type") if row.get(name)},
     )
 
@@ -168,8 +172,8 @@ def babyvision(
     def build(number: int, row: Row) -> Sample:
         options = checked_options(row["options"]) if row["ansType"] == "choice" else []
         choices = "".join(f"\n({chr(65 + place)}) {option}" for place, option in enumerate(options))
-        blank = "" if row.get("blankAns") is None else str(row["blankAns"]).strip()
-        answer = checked_letter(chr(65 + int(row["choiceAns"])), options) if options else blank
+        given = "" if row.get("blankAns") is None else str(row["blankAns"])
+        answer = checked_letter(chr(65 + int(row["choiceAns"])), options) if options else given.strip()
         if not answer:
             raise BadInput("no answer")
         return Sample(
@@ -180,7 +184,11 @@ def babyvision(
                 "choices": f"\nChoices:{choices}" if options else "",
                 "options": choices.strip(),
             },
-            target={"answer": answer, **({"options": options} if options else {})},
+            target={
+                "answer": answer,
+                **({"options": options} if options else {}),
+                **_as_filed(question=row["question"], answer=answer if options else given),
+            },
             groups={"subtype": str(row.get("subtype") or "unknown")},
         )
 
@@ -240,6 +248,12 @@ def _listed(prompt: str, answer: str) -> dict[str, str]:
     """Return the options as the text lists them; if it does not list the right one, only the letters."""
     listed = dict(options_of(prompt))
     return listed if answer in listed else dict.fromkeys(LETTERS, "")
+
+
+def _as_filed(**texts: str) -> dict[str, dict[str, str]]:
+    """The texts that the published judge gets with their blanks, where they have any around them."""
+    filed = {name: text for name, text in texts.items() if text != text.strip()}
+    return {"as_filed": filed} if filed else {}
 
 
 def _pictures(row: Row, *names: str) -> dict[str, Picture]:

@@ -13,7 +13,7 @@ the strict parser if they find nothing.
   answer of a reply, in Markdown too. The published tolerance of one second is as large as the answers:
   `collision_exact` is ours, and the baselines show the score of one constant answer (docs/benchmarks/unig2u.md, "A
   constant answer").
-- UniG2U's port of Uni-MMMU parses leniently and reverses the ground-truth moves of a sliding puzzle before it
+- UniG2U's port of Uni-MMMU has rules of its own and reverses the ground-truth moves of a sliding puzzle before it
   compares ("Uni-MMMU in UniG2U"). These scores enter the overall score only by `official`.
 """
 
@@ -108,7 +108,7 @@ def illusions(sample: Sample, episode: Episode, grading: Grading, *, score: str)
     if grading.scoring == "strict":
         return _scores(score, sample, _named(episode.answer, sample.target["options"]))
     label, reply = str(sample.target["label"]).lower(), episode.answer.lower()
-    spellings = {label, label.replace("_", " "), label.replace("-", " "), label.replace("_", " ").replace("-", " ")}
+    spellings = (label, label.replace("_", " "), label.replace("-", " "))
     found = any(spelling in reply for spelling in spellings)
     notes = {"answer": sample.target["answer"] if found else None, "expected": sample.target["answer"]}
     return Scores({score: float(found)}, notes)
@@ -141,7 +141,8 @@ async def physics(sample: Sample, episode: Episode, grading: Grading, *, judge: 
     letter = said_so if said_so in options else _option_with(said_so, options)
     if letter is not None or grading.judge is None or not said_so:
         return _scores(name, sample, letter)
-    question = question_to_judge(judge, sample.fields["question"], target["answer"], said_so)
+    filed = target.get("as_filed", {})
+    question = question_to_judge(judge, sample.fields["question"], filed.get("answer", target["answer"]), said_so)
     judged = await ask(grading.judge, [question], Options(max_new_tokens=16), verdict)
     notes = {"answer": said_so, "expected": target["answer"], "judge": judged.reply}
     return Scores({name: float(judged.verdict)}, notes)
@@ -180,7 +181,9 @@ async def babyvision(sample: Sample, episode: Episode, grading: Grading, *, judg
         return Scores({"accuracy": 0.0}, notes, unparsed=True)
     if _squeezed(answer) == _squeezed(truth) or (options and len(answer) == 1):
         return Scores({"accuracy": float(_squeezed(answer) == _squeezed(truth))}, notes)
-    question = question_to_judge(judge, sample.fields["question"], truth, answer)
+    filed = {} if strict else sample.target.get("as_filed", {})
+    asked, told = filed.get("question", sample.fields["question"]), filed.get("answer", truth)
+    question = question_to_judge(judge, asked, told, answer)
     judged = await ask(grading.judge, [question], Options(max_new_tokens=512 if strict else 16), verdict)
     return Scores({"accuracy": float(judged.verdict)}, {**notes, "judge": judged.reply})
 
@@ -209,7 +212,7 @@ async def solution(
         result_text=reply if len(reply) <= _LONGEST else _CUT + reply[-_LONGEST:],
     )
     read = partial(_entry, says)
-    judged = await ask(grading.judge, [system, question], Options(max_new_tokens=512), read)
+    judged = await ask(grading.judge, [question], Options(max_new_tokens=512), read, system)
     return Scores({score: float(judged.verdict)}, {"expected": sample.target["answer"], "judge": judged.reply})
 
 
@@ -294,11 +297,12 @@ _TURNED = {"up": "down", "down": "up", "left": "right", "right": "left"}
 
 
 def jigsaw(sample: Sample, episode: Episode, grading: Grading) -> Scores:
-    right = tagged.tagged_choice(episode.answer, "lenient") == int(sample.target["label"])
+    right = published.jigsaw(episode.answer) == int(sample.target["label"])
     return Scores({"jigsaw_text_acc_unig2u": float(right)})
 
 
 def maze(sample: Sample, episode: Episode, grading: Grading) -> Scores:
+    """Score the moves by UniG2U's port: only a tagged list in JSON counts, as under Uni-MMMU's `official`."""
     return Scores({"maze_text_frame_acc_unig2u": _agreeing(episode, sample.target["moves"])})
 
 
@@ -311,5 +315,5 @@ def sliding(sample: Sample, episode: Episode, grading: Grading) -> Scores:
 def _agreeing(episode: Episode, truth: list[str] | None) -> float | None:
     if truth is None:
         return None
-    said = tagged.tagged_moves(episode.answer, "lenient") or []
+    said = tagged.tagged_moves(episode.answer, tagged.OFFICIAL) or []
     return sum(one == other for one, other in zip(said, truth, strict=False)) / len(truth) if truth else 0.0

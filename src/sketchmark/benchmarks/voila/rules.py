@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from sketchmark.answers.reply import without_thinking
 from sketchmark.episode import Episode, Grading, Scores
 from sketchmark.episode.sample import Sample
 from sketchmark.worlds.voila import reader
@@ -51,6 +52,29 @@ _NAMES: Mapping[str, re.Pattern[str]] = {
 _CLAUSES = re.compile(r"(?<=[.;!])\s+|\n+|,? (?:but|while|whereas)\b", re.IGNORECASE)
 _HEADING = re.compile(r"\bpropert(?:y|ies)\b|:[ *_]{0,9}$", re.IGNORECASE)
 
+_NOT = r"(?:\b(?:not|never|neither|nor|no longer|cannot|without)\b|n['’]t\b)"
+_DENIED = re.compile(rf"(?:{_NOT}|\bno\b(?!:))(?:(?!\b(?:but|rather|instead)\b)[^,.;!?()\n])*", re.IGNORECASE)
+"""A negation and what it denies: the rest of its clause."""
+_NEAR = r"(?:\W+\w+){0,3}?\W+"
+_NOT_SAME = re.compile(
+    rf"{_NOT}{_NEAR}(?:remain\w*|constant|same|unchanged|stay\w*|identical|stable)\b(?:\W+the\W+same\b)?",
+    re.IGNORECASE,
+)
+_NOT_CHANGED = re.compile(rf"(?:{_NOT}|\bno\b){_NEAR}(?:chang\w*|differ\w*|becomes?)\b", re.IGNORECASE)
+_NOT_MOVED = re.compile(
+    rf"(?:{_NOT}|\bno\b){_NEAR}(?:increas\w*|decreas\w*|reduc\w*|doubl\w*|add\w*|fewer|more)\b", re.IGNORECASE
+)
+"""Says neither that the number changed nor that it did not."""
+_OR = re.compile(r"\bor\b", re.IGNORECASE)
+_STATEMENT = re.compile(r"\bnumber\W{0,9}[=:]", re.IGNORECASE)
+_CLAUSE = re.compile(r"[,.;:!?\n]|\b(?:so|but|thus|hence|therefore)\b", re.IGNORECASE)
+_TAKEN_BACK = re.compile(
+    r"\baction\W{0,9}[=:][^\n.]{0,99}?\b(?:(?:is|are|would be)\W+(?:not|wrong|incorrect|false)\b|isn['’]t\b)",
+    re.IGNORECASE,
+)
+_LEAD = 100
+"""Characters before a statement that may deny it."""
+
 
 @dataclass(frozen=True)
 class Relation:
@@ -61,8 +85,9 @@ class Relation:
     direction: int = 0
 
 
-def read_step1(text: str) -> list[Scene]:
-    """The three scenes described; a property that is missing or ambiguous is None."""
+def read_step1(reply: str) -> list[Scene]:
+    """The three scenes described; a property that is missing, denied or ambiguous is None."""
+    text = without_thinking(reply)
     marks = [
         (match.start(), match.end(), int(match[1] or _ORDINALS[match[2].lower()])) for match in _IMAGE.finditer(text)
     ]
@@ -73,19 +98,24 @@ def read_step1(text: str) -> list[Scene]:
     pieces = {1: "", 2: "", 3: ""}
     for (_, end, image), following in zip(marks, [*(mark[0] for mark in marks[1:]), len(text)], strict=False):
         pieces[image] += " " + text[end:following]
-    return [
-        Scene(first_number(piece), only(subjects_in(piece)), only(actions_in(piece))) for piece in pieces.values()
-    ]
+    return [_scene(piece) for piece in pieces.values()]
 
 
-def read_step2(text: str) -> dict[str, Relation]:
+def _scene(piece: str) -> Scene:
+    """The scene of one description. Of alternatives ("two or four cats"), only what all of them say."""
+    said = _DENIED.sub(" ", piece)
+    numbers = {number for part in _OR.split(said) if (number := first_number(part)) is not None}
+    return Scene(only([*numbers]), only(subjects_in(said)), only(actions_in(said)))
+
+
+def read_step2(reply: str) -> dict[str, Relation]:
     """Return the statement about each property: changed or not, the values named, and for numbers the direction.
 
     Read clause by clause; a heading such as "Unchanged properties:" holds for the clauses below it that do not say.
     """
     said: dict[str, Relation] = {}
     heading: bool | None = None
-    for clause in _CLAUSES.split(text):
+    for clause in _CLAUSES.split(without_thinking(reply)):
         pieces = _pieces(clause)
         changed = _changed(clause)
         if changed is not None and len(pieces) != 1 and _HEADING.search(clause):
@@ -96,7 +126,8 @@ def read_step2(text: str) -> dict[str, Relation]:
             if verdict is None or name in said:
                 continue
             part = piece if own is not None or len(pieces) == 1 else ""
-            said[name] = Relation(verdict, _values(name, part), _direction(part) if name == "number" else 0)
+            direction = _direction(part) if name == "number" else 0
+            said[name] = Relation(None if direction is None else verdict, _values(name, part), direction or 0)
     return {name: said.get(name, Relation(None)) for name in PROPERTIES}
 
 
@@ -136,10 +167,14 @@ def right_step3(read: Mapping[str, int | str | None] | None, answer: Scene) -> d
 
 
 def _changed(clause: str) -> bool | None:
-    """ "Unchanged" and "does not change" mean the same; a clause that says both change and no change says nothing."""
-    same = _SAME.search(clause) is not None
-    rest = _SAME.sub(" ", clause)
-    changed = _CHANGED.search(re.sub(r"\bunchanged\b", " ", rest, flags=re.IGNORECASE)) is not None
+    """ "Unchanged" and "does not change" mean the same, and "does not stay the same" the opposite. A clause that says
+    both change and no change says nothing, and neither does "does not increase"."""
+    denied = [pattern.search(clause) is not None for pattern in (_NOT_SAME, _NOT_CHANGED)]
+    for pattern in (_NOT_SAME, _NOT_CHANGED, _NOT_MOVED):
+        clause = pattern.sub(" ", clause)
+    same = denied[1] or _SAME.search(clause) is not None
+    rest = re.sub(r"\bunchanged\b", " ", _SAME.sub(" ", clause), flags=re.IGNORECASE)
+    changed = denied[0] or _CHANGED.search(rest) is not None
     return None if same == changed else changed
 
 
@@ -149,10 +184,38 @@ def _values(name: str, clause: str) -> tuple[int, ...]:
     return tuple(subjects_in(clause) if name == "subject" else actions_in(clause))
 
 
-def _direction(clause: str) -> int:
+def _direction(clause: str) -> int | None:
+    """1 for more, -1 for fewer, 0 if it is not said; None for alternatives ("increases or decreases")."""
+    clause = _NOT_MOVED.sub(" ", clause)
     up = re.search(r"\bincreas\w*|\bmore\b|\bdoubl\w*", clause, re.IGNORECASE) is not None
     down = re.search(r"\bdecreas\w*|\bfewer\b|\breduc\w*", clause, re.IGNORECASE) is not None
-    return up - down
+    return None if up and down and _OR.search(clause) else up - down
+
+
+def read_step3(reply: str) -> dict[str, int | str | None] | None:
+    """The last `number = …, subject = …, action = …` that is not denied.
+
+    None: there is none, or it is one of two that are offered as alternatives. A denied value is None.
+    """
+    text = without_thinking(reply)
+    starts = [found.start() for found in _STATEMENT.finditer(text)]
+    found: list[dict[str, int | str | None]] = []
+    offered: list[dict[str, int | str | None]] = []
+    for start, end in zip(starts, [*starts[1:], len(text)], strict=False):
+        values = read_statement(text[start:end])
+        lead = _CLAUSE.split(text[max(0, start - _LEAD) : start])[-1]
+        if values is None or _DENIED.search(lead) or _TAKEN_BACK.search(text[start:end]):
+            continue
+        kept = {name: None if _denies(name, text[start:end]) else value for name, value in values.items()}
+        offered = [*offered, kept] if offered and _OR.search(lead) else [kept]
+        found.append(kept)
+    return found[-1] if found and all(one == found[-1] for one in offered) else None
+
+
+def _denies(name: str, statement: str) -> bool:
+    """Return whether the value of a property begins with a negation."""
+    negated = rf"\b{name}(?: type)?\W{{0,9}}[=:]\W{{0,9}}(?:{_NOT}|\bno\b)"
+    return re.search(negated, statement, re.IGNORECASE) is not None
 
 
 def by_rule(sample: Sample, episode: Episode, grading: Grading) -> Scores:
@@ -172,7 +235,7 @@ def by_rule(sample: Sample, episode: Episode, grading: Grading) -> Scores:
     if stepwise:
         values |= _named(1, right_step1(read_step1(says[1]), (first, second, third)))
         values |= _named(2, right_step2(read_step2(says[2]), first, second))
-    final = read_statement(says[3])
+    final = read_step3(says[3])
     values |= _named(3, right_step3(final, answer))
     notes |= {"answer": dict(final) if final else None, "expected": sample.target["answer_text"]}
     if episode.draw_attempts:
@@ -208,7 +271,7 @@ def drawn(sample: Sample, episode: Episode, grading: Grading) -> Scores:
         return Scores({})
     found = by_rule(sample, episode, Grading())
     right = [found.values[f"voila_step4_reader_{name}"] or 0.0 for name in PROPERTIES]
-    scene, said = reader.read(episode.drawings[-1]), read_statement(episode.answer)
+    scene, said = reader.read(episode.drawings[-1]), read_step3(episode.answer)
     agrees = None
     if scene is not None and said is not None:
         agrees = sum(said[name] in ("any", getattr(scene, name)) for name in PROPERTIES) / len(PROPERTIES)

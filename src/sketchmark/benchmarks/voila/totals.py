@@ -34,7 +34,7 @@ from sketchmark.models.providers.batch import Connection, Tell, run_job
 from sketchmark.models.providers.batch_files import BatchRequest, JobFiles, Result
 from sketchmark.stats.intervals import interval
 from sketchmark.terminal.tables import Table
-from sketchmark.worlds.voila.scenes import Scene, read_statement
+from sketchmark.worlds.voila.scenes import Scene
 
 Marked = dict[Step, dict[int, StepVerdict]]
 """Verdicts by step and question."""
@@ -60,7 +60,7 @@ def _rule(step: Step, item: AnsweredQuestion) -> StepVerdict:
     if step == 2:
         right = rules.right_step2(rules.read_step2(said), item.scenes[0], item.scenes[1])
     else:
-        right = rules.right_step3(read_statement(said), item.truth.answer)
+        right = rules.right_step3(rules.read_step3(said), item.truth.answer)
     number, subject, action = (int(right[name]) for name in rules.PROPERTIES)
     return StepVerdict(((number, subject, action),))
 

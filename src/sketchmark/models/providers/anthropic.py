@@ -61,8 +61,10 @@ class Anthropic(Endpoint):
         await self._client.close()
 
     async def say(self, context: Context, options: Options) -> Reply:
+        system, context = layout.system_apart(context)
         context, left_out = layout.without_empty_texts(context)
         request: dict[str, Any] = {
+            **({"system": system} if system else {}),
             "model": self._model,
             "max_tokens": options.max_new_tokens or _DEFAULT_MAX_TOKENS,
             "messages": [

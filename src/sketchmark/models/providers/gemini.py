@@ -161,6 +161,7 @@ class Gemini(Endpoint):
         return await self._generate(self._drawer, context, options, draw=True)
 
     async def _generate(self, model: str, context: Context, options: Options, *, draw: bool) -> Reply:
+        system, context = layout.system_apart(context)
         context, empty = layout.without_empty_texts(context)
         contents, lost = await self._contents(context)
         left_out = (*empty, *lost)
@@ -169,7 +170,7 @@ class Gemini(Endpoint):
             try:
                 with self._calls.headers(call.up_to(LARGEST_DRAWING if draw else LARGEST_TEXT)) as headers:
                     response = await self._client.aio.models.generate_content(
-                        model=model, contents=contents, config=self._config(options, headers, draw=draw)
+                        model=model, contents=contents, config=self._config(options, headers, system, draw=draw)
                     )
             except TypeError as error:  # the SDK fails so on JSON that is not an object
                 raise BadReply(f"the server sent JSON that is not a reply: {error}") from None
@@ -206,12 +207,15 @@ class Gemini(Endpoint):
         picture = await self._encoder.sendable(part.picture)
         return types.Part.from_bytes(data=picture.data, mime_type=picture.media_type)
 
-    def _config(self, options: Options, headers: dict[str, str], *, draw: bool) -> types.GenerateContentConfig:
+    def _config(
+        self, options: Options, headers: dict[str, str], system: str, *, draw: bool
+    ) -> types.GenerateContentConfig:
         from google.genai import types
 
         image: dict[str, Any] = {key: value or options.extra.get(key) for key, value in self._image.items()}
         return types.GenerateContentConfig(
             http_options=types.HttpOptions(headers=headers),
+            system_instruction=system or None,
             temperature=options.temperature,
             max_output_tokens=options.max_new_tokens,
             seed=options.seed,

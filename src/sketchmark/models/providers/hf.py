@@ -238,7 +238,17 @@ class TransformersChat(Model):
 
 
 def render(processor: Any, context: Context) -> str:
-    """Render the context with the model's chat template."""
+    """Render the context with the model's chat template. Some templates know no system message: it goes to the user
+    then."""
+    try:
+        return _rendered(processor, context)
+    except CallFailed:
+        if not layout.system_apart(context)[0]:
+            raise
+        return _rendered(processor, layout.system_as_user(context))
+
+
+def _rendered(processor: Any, context: Context) -> str:
     chat = [
         {
             "role": message.role,

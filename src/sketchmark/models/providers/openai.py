@@ -62,7 +62,7 @@ def _items_of(context: Context, detail: str, *, native: bool) -> tuple[list[Piec
             continue
         for part in message.parts:
             if not (native and part.native):
-                found.append({"role": "assistant", "content": part.text})
+                found.append({"role": message.role, "content": part.text})
                 continue
             for item in _own_items(part):
                 if item.get("type") != CALL or "result" in item:

@@ -168,9 +168,9 @@ class ChatEndpoint(Endpoint, ABC):
     async def _messages(self, context: Context) -> list[dict[str, Any]]:
         out: list[dict[str, Any]] = []
         for message in layout.messages(context):
-            if message.role == "assistant":
-                # One message per text: many compatible servers refuse lists of blocks from the assistant.
-                out += [{"role": "assistant", "content": part.text} for part in message.parts]
+            if message.role != "user":
+                # One message per text: many compatible servers refuse lists of blocks from others than the user.
+                out += [{"role": message.role, "content": part.text} for part in message.parts]
             else:
                 out.append({"role": "user", "content": [await self._block(part.content) for part in message.parts]})
         return out
