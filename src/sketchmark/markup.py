@@ -1,4 +1,4 @@
-"""HTML in which all text is escaped, so that replies never become markup, and numbers in points."""
+"""HTML in which all text is escaped, so that replies never become markup, and numbers as text."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import html
 import re
 from collections.abc import Sequence
 
-from sketchmark.stats.intervals import in_points
+from sketchmark.stats.intervals import Bounds, as_bracket, as_p, as_percent, as_points
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 _VOID = frozenset({"img", "meta", "br"})
@@ -59,36 +59,20 @@ def as_table(caption: str, columns: Sequence[str], rows: Sequence[Sequence[Child
 
 
 MINUS = "\N{MINUS SIGN}"
-Bounds = Sequence[float | None]
 
 
 def percent(value: float | None, ci: Bounds = ()) -> str:
-    return "–" if value is None else f"{in_points(value, ci):.1f}".replace("-", MINUS)
+    return as_percent(value, ci).replace("-", MINUS)
 
 
 def points(value: float | None, ci: Bounds = ()) -> str:
     """Return a difference in percentage points, always with its sign."""
-    if value is None:
-        return "–"
-    rounded = round(in_points(value, ci), 1)
-    sign = "+" if rounded > 0 else MINUS if rounded < 0 else "±"
-    return f"{sign}{abs(rounded):g}"
+    return as_points(value, ci).replace("-", MINUS)
 
 
 def bracket(ci: Bounds) -> str:
-    """Return `[12, 34]`; empty without an interval."""
-    low, high = ci
-    if low is None or high is None:
-        return ""
-    return f"[{_whole(in_points(low, ci))}, {_whole(in_points(high, ci))}]"
+    """Return `[12.0, 34.5]`; empty without an interval."""
+    return as_bracket(ci).replace("-", MINUS)
 
 
-def _whole(value: float) -> str:
-    number = round(value)
-    return f"{MINUS}{-number}" if number < 0 else str(number)
-
-
-def p_value(p: float | None) -> str:
-    if p is None:
-        return "–"
-    return "< 0.001" if p < 0.001 else f"{p:.3f}"
+p_value = as_p

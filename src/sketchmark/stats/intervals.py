@@ -279,3 +279,46 @@ def in_points(value: float, ci: Sequence[float | None] = ()) -> float:
     """Return a proportion in points, another number unchanged. The interval shows which, if the value is small."""
     share = all(end is None or abs(end) <= 1 for end in (value, *ci))
     return 100 * value if share else value
+
+
+Bounds = Sequence[float | None]
+
+
+def rounded(value: float, digits: int = 1) -> float:
+    """Round halves away from zero, after removing noise of the arithmetic: 31.25 becomes 31.3, as in the viewer.
+
+    `view/static/format.js` has the same formula.
+    """
+    scale = 10**digits
+    return math.copysign(math.floor(abs(value) * scale + 0.5 + 1e-7) / scale, value)
+
+
+def as_percent(value: float | None, ci: Bounds = ()) -> str:
+    """Return a score in percent, `35.0`, and a number that is not a proportion unchanged."""
+    return "–" if value is None else f"{_no_minus_zero(rounded(in_points(value, ci))):.1f}"
+
+
+def as_points(value: float | None, ci: Bounds = ()) -> str:
+    """Return a difference in points, `+35.0`, always with its sign; `±0.0` if it rounds to zero."""
+    if value is None:
+        return "–"
+    number = rounded(in_points(value, ci))
+    return f"{number:+.1f}" if number else "±0.0"
+
+
+def as_bracket(ci: Bounds, *, signed: bool = False) -> str:
+    """Return an interval in points, `[12.0, 34.5]`; empty without one. `signed` for the interval of a difference."""
+    low, high = ci
+    if low is None or high is None:
+        return ""
+    ends = (_no_minus_zero(rounded(in_points(end, ci))) for end in (low, high))
+    return f"[{', '.join(f'{end:+.1f}' if signed and end else f'{end:.1f}' for end in ends)}]"
+
+
+def as_p(p: float | None) -> str:
+    """Return a p value as papers print it: three digits, never zero."""
+    return "–" if p is None else "< 0.001" if p < 0.001 else f"{rounded(p, 3):.3f}"
+
+
+def _no_minus_zero(value: float) -> float:
+    return value or 0.0
