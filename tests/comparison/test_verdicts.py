@@ -48,8 +48,8 @@ def test_five_helped_of_eight_is_unclear_although_the_interval_excludes_zero(tmp
     assert found.low is not None and found.low > 0 and found.p == pytest.approx(0.0625)
     cells = {"maze.direct": rows(plain), "maze.visual_cot": rows(drawn), "maze.visual_cot.blank": rows(plain)}
     run = compare([write_run(tmp_path / "run", cells)])
-    assert headline([], run.rows) == "No clear difference on maze: +62.5 points [10, 86], p 0.063."
-    assert run.canvases[0].sentence.startswith("Whether the drawing is looked at is not settled")
+    assert headline([], run.rows) == "No clear difference on maze: +62.5 points [9.8, 86.3], p 0.063."
+    assert run.canvases[0].sentence.startswith("Whether the model uses its drawing is unclear")
 
 
 @pytest.mark.parametrize(

@@ -81,7 +81,7 @@ def merge_command(
     folder = RunFolder(output_path)
     results = folder.results()
     if not quiet:
-        print_all(with_replies(folder, results), f"the viewer shows them (sketchmark view {output_path})")
+        print_all(with_replies(folder, results), f"the viewer shows them (sketchmark view {output_path})", folder)
         tell(f"run folder: {output_path}")
         tell(f"report:     {output_path / 'report.html'}")
     unscored = tell_unscored(results.tasks, "the `sketchmark run` command without --shard retries")

@@ -40,6 +40,11 @@ def limit(context: click.Context, option: click.Parameter, value: str | None) ->
     raise click.BadParameter(told, context, option)
 
 
+details_option = click.option(
+    "--details", is_flag=True, help="Also print every score, breakdown and gain (results.json has them all)."
+)
+
+
 class Joined(click.Option):
     """A list with commas. Given twice it is one longer list: otherwise the first would be lost silently."""
 

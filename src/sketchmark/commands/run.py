@@ -14,6 +14,7 @@ from sketchmark.errors import BadInput
 from sketchmark.terminal import notice
 
 _NAMED_IN_THE_FILE = ("model", "tasks", "model_args")
+_OF_THE_OUTPUT = ("dry_run", "details", "quiet")
 _ARGUMENTS = ("task_args", "gen_kwargs", "judge_args")
 
 
@@ -38,8 +39,8 @@ def _of_models(models: list[str], options: Mapping[str, Any]) -> int:
     from sketchmark.commands.outcome import run_suite_and_print
     from sketchmark.settings.run_file import of_models
 
-    own = {name: value for name, value in options.items() if name not in ("model", "dry_run", "quiet")}
-    return run_suite_and_print(of_models(models, **own), dry_run=options["dry_run"], quiet=options["quiet"])
+    own = {name: value for name, value in options.items() if name not in ("model", *_OF_THE_OUTPUT)}
+    return run_suite_and_print(of_models(models, **own), **{name: options[name] for name in _OF_THE_OUTPUT})
 
 
 def _of_file(path: Path, options: Mapping[str, Any], given: AbstractSet[str]) -> int:
@@ -51,15 +52,19 @@ def _of_file(path: Path, options: Mapping[str, Any], given: AbstractSet[str]) ->
         if name in given:
             option = name.replace("_", "-")
             raise BadInput(f"--{option} and a run file", f"the file names models, their arguments and tasks: {path}")
-    over = {name: options[name] for name in given if name not in ("dry_run", "quiet")}
+    over = {name: options[name] for name in given if name not in _OF_THE_OUTPUT}
     over |= {name: parse_arguments(over[name]) for name in _ARGUMENTS if name in over}
-    return run_suite_and_print(read_suite(path, **over), dry_run=options["dry_run"], quiet=options["quiet"])
+    return run_suite_and_print(read_suite(path, **over), **{name: options[name] for name in _OF_THE_OUTPUT})
 
 
 _DRY_RUN = click.Option(
     ["--dry-run"], is_flag=True, help="Count the calls and images of this run and its judge, and stop."
 )
+_DETAILS = click.Option(
+    ["--details"], is_flag=True, help="Also print every score, breakdown and gain (results.json has them all)."
+)
 _LOGGING = [
+    _DETAILS,
     click.Option(["--log-samples"], is_flag=True, help="Accepted for lmms-eval users; samples are always logged."),
     click.Option(
         ["--log-samples-suffix"],

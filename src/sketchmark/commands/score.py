@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from sketchmark.commands.options import include_option
+from sketchmark.commands.options import details_option, include_option
 from sketchmark.terminal import notice, tell, tell_all
 
 
@@ -82,6 +82,7 @@ def _values(metric: str, references: list[str], replies: list[str]) -> dict[str,
 @click.option(
     "--json", "as_json", is_flag=True, help="Print results.json and every reply that is parsed differently."
 )
+@details_option
 @include_option("Tasks of your own.")
 @click.option("--data", type=click.Path(path_type=Path), help="Their data, if it was moved since the run.")
 @click.option("--trust-code", is_flag=True, help="Run Python that a task in an --include folder names.")
@@ -91,6 +92,7 @@ def score_command(
     judge: str,
     judge_args: str,
     as_json: bool,
+    details: bool,
     include: tuple[Path, ...],
     data: Path | None,
     trust_code: bool,
@@ -157,7 +159,8 @@ def score_command(
     if as_json:
         print_json(results)
     else:
-        print_all(results, f"--json lists them, and the viewer shows them (sketchmark view {folder.path})")
+        more = f"--json lists them, and the viewer shows them (sketchmark view {folder.path})"
+        print_all(results, more, folder, details=details, replies=True)
     return 1 if tell_unscored(results.tasks, "the same command tries again") else 0
 
 
@@ -172,6 +175,7 @@ def score_command(
 @click.option("--judge", default="", help="A model that judges open answers.")
 @click.option("--judge-args", default="", help="key=value,… for the judge.")
 @click.option("--json", "as_json", is_flag=True, help="Print everything as JSON.")
+@details_option
 def score_file_command(**options: Any) -> int:
     """Score a file of replies with the scorer of a task.
 
@@ -185,13 +189,13 @@ def score_file_command(**options: Any) -> int:
     from sketchmark.results.score_file import score_files
 
     with watcher(brief=True) as looking:
-        asked = {name: value for name, value in options.items() if name != "as_json"}
+        asked = {name: value for name, value in options.items() if name not in ("as_json", "details")}
         results = score_files(**asked, looking=looking)
     code = 1 if tell_unscored(results.tasks, "the same command tries again") else 0
     if options["as_json"]:
         print_json(results)
         return code
-    print_all(results, "--json lists them")
+    print_all(results, "--json lists them", details=options["details"], replies=True)
     for name, cell in results.tasks.items():
         for what, ids in (("unanswered", cell.unanswered), ("unknown", cell.unknown)):
             if ids:

@@ -8,13 +8,13 @@ from pathlib import Path
 
 from msgspec import Struct, structs
 
+from sketchmark.comparison.findings import bounds, mean_of
 from sketchmark.comparison.pairs import compared, how_asked, how_generated, how_grouped, how_sourced
 from sketchmark.errors import BadInput, SketchmarkError
 from sketchmark.folder import RunFolder, run_folders
 from sketchmark.folder.index import CellView, RunView
-from sketchmark.folder.results_format import Gain, Mean, Metric
+from sketchmark.folder.results_format import Gain, Metric
 from sketchmark.results import summary
-from sketchmark.stats.intervals import in_points
 from sketchmark.terminal.tables import Table
 
 
@@ -104,9 +104,17 @@ def is_shelf(path: Path) -> bool:
 
 
 def leaderboard(
-    folder: Path | str, *, runs: Sequence[Path] | None = None, metric: str = "", prices: Prices = lambda model: None
+    folder: Path | str,
+    *,
+    runs: Sequence[Path] | None = None,
+    metric: str = "",
+    prices: Prices = lambda model: None,
+    sort: str = "score",
 ) -> Leaderboard:
-    """Rank the runs below a folder, or the given ones. `metric` replaces each task's headline score."""
+    """Rank the runs below a folder, or the given ones. `metric` replaces each task's headline score.
+
+    `sort`: by score or gain in the first task, by name or by cost. Equal ones are ordered by model, then by run.
+    """
     root = Path(folder)
     notes: list[str] = []
     indexes = list(_opened(root, run_folders(root) if runs is None else runs, notes))
@@ -116,7 +124,9 @@ def leaderboard(
         raise BadInput(f"no run in {root} has any episodes", "; ".join(notes) or "`sketchmark run` makes runs")
     if metric and not any(one.score for row in rows for one in row.standings):
         raise BadInput(f"nothing in {root} is scored by {metric}", "leave --metric out for each task's headline")
-    rows.sort(key=lambda row: (_rank(row, tasks[0]), row.model, row.run))
+    if sort == "cost" and not any(row.costs for row in rows):
+        raise BadInput("no cost is known to sort by", "give --prices FILE")
+    rows.sort(key=lambda row: (_rank(row, tasks[0], sort), row.model, row.run))
     notes += _left(rows)
     notes += _without_judge(indexes, rows)
     notes += _unlike(indexes, metric)
@@ -142,10 +152,16 @@ def _row(run: RunView, metric: str, price: Callable[[Mapping[str, int]], float] 
     return BoardRow(run=run.key, model=run.model or run.key, standings=found, costs=costs)
 
 
-def _rank(row: BoardRow, task: str) -> list[float]:
-    """Order by the best mode, then by the others."""
-    own = (one.score.mean for one in row.standings if one.task == task and one.canvas == "own" and one.score)
-    return [*sorted(-mean for mean in own), 1.0]
+def _rank(row: BoardRow, task: str, sort: str) -> list[float]:
+    """Order by the best mode, then by the others; runs without a number come last."""
+    own = [one for one in row.standings if one.task == task and one.canvas == "own"]
+    if sort == "cost":
+        return [sum(row.costs.values()) if row.costs else float("inf")]
+    if sort == "gain":
+        found = [one.gain.gain for one in own if one.gain and one.gain.gain is not None]
+    else:
+        found = [one.score.mean for one in own if one.score and sort == "score"]
+    return [*sorted(-mean for mean in found), float("inf")]
 
 
 def _left(rows: Sequence[BoardRow]) -> Iterator[str]:
@@ -211,11 +227,13 @@ def _differing(first: RunView, before: CellView, run: RunView, after: CellView, 
 _USAGE = ("calls", "tokens_in", "tokens_out", "pictures_out")
 
 
-def board_tables(board: Leaderboard) -> Iterator[Table]:
+def board_tables(board: Leaderboard, details: bool = False) -> Iterator[Table]:
+    """Yield the ranking; with `details` also all intervals and the usage."""
     names = _names(board)
     yield _overview(board, names)
-    yield _scores(board, names)
-    yield _costs(board, names)
+    if details:
+        yield _scores(board, names)
+        yield _costs(board, names)
 
 
 def _names(board: Leaderboard) -> dict[str, str]:
@@ -230,7 +248,7 @@ def _overview(board: Leaderboard, names: dict[str, str]) -> Table:
     scorings = ", ".join(dict.fromkeys(one.scoring for one in every if one.scoring)) or "no scoring yet"
     priced = any(row.costs for row in board.rows)
     table = Table(
-        f"Leaderboard: scores in percent by {scorings}, with the gain over direct; best in {board.tasks[0]} first",
+        f"Leaderboard: scores in percent by {scorings}, with the gain over direct",
         ("model", "mode", *board.tasks, "n", *(["cost"] if priced else [])),
         texts=2,
     )
@@ -260,8 +278,8 @@ def _score_and_gain(one: Standing | None) -> str:
     """Return a text of constant width, so that numbers align."""
     if one is None or one.score is None:
         return f"–{'':7}"
-    gain = _points(one.gain) if one.gain else ""
-    return f"{_score(one.score)} {gain:>6}"
+    gain = mean_of(one.gain) if one.gain else ""
+    return f"{mean_of(one.score)} {gain:>6}"
 
 
 def _scores(board: Leaderboard, names: dict[str, str]) -> Table:
@@ -276,8 +294,8 @@ def _scores(board: Leaderboard, names: dict[str, str]) -> Table:
         for row in board.rows:
             for one in row.standings:
                 if one.task == task:
-                    score = (_score(one.score), _bounds(one.score)) if one.score else ("–", "")
-                    gain = (_points(one.gain), _bounds(one.gain)) if one.gain else ("", "")
+                    score = (mean_of(one.score), bounds(one.score)) if one.score else ("–", "")
+                    gain = (mean_of(one.gain), bounds(one.gain)) if one.gain else ("", "")
                     table.add(task, names[row.run], _played(one), *score, *gain, str(one.n), str(one.played - one.n))
     return table
 
@@ -307,19 +325,3 @@ def _took(row: BoardRow) -> list[str]:
     for one in row.standings:
         usage.update(one.usage)
     return [f"{sum(one.played for one in row.standings):,}", *(f"{usage[name]:,}" for name in _USAGE)]
-
-
-def _score(found: Mean) -> str:
-    return "–" if found.mean is None else f"{in_points(found.mean, found.ci95):.1f}"
-
-
-def _points(found: Gain) -> str:
-    return "–" if found.gain is None else f"{in_points(found.gain, found.ci95):+.1f}"
-
-
-def _bounds(found: Mean | Gain) -> str:
-    low, high = found.ci95
-    sign = "+" if isinstance(found, Gain) else ""
-    if low is None or high is None:
-        return ""
-    return f"[{in_points(low, found.ci95):{sign}.1f}, {in_points(high, found.ci95):{sign}.1f}]"
