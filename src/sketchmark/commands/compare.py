@@ -16,7 +16,7 @@ from sketchmark.audit.contrasts import DRAWING_MODE, MODES, lines
 from sketchmark.audit.contrasts import as_json as in_json
 from sketchmark.catalog import Catalog
 from sketchmark.commands import run as _run
-from sketchmark.commands.options import details_option, output_option
+from sketchmark.commands.options import RUN, details_option, output_option
 from sketchmark.commands.outcome import exit_code
 from sketchmark.comparison import SORTS, sorted_rows
 from sketchmark.errors import BadInput
@@ -101,7 +101,7 @@ _CHOSEN = {"mode", "canvas", "limit", "shard", "log_samples", "details"}
 
 
 @click.command("audit")
-@click.argument("run", required=False, type=click.Path(path_type=Path))
+@click.argument("run", required=False, type=RUN)
 @click.option("--limit", type=click.IntRange(2), help="Samples of each task [default: 100; --until settled: 500].")
 @click.option(
     "--until",
@@ -121,18 +121,20 @@ def audit_command(run: Path | None, **options: Any) -> int:
     """Run direct, text_cot and visual_cot on every canvas that the task allows, and show where the gain comes from.
 
     \b
-    Each with its interval, and how many samples would settle what is not settled:
-      oracle − own      what is lost by drawing wrongly
-      oracle, not right what is lost by reading
-      own − blank       what the drawing's content gives
-      own − text_cot    what a picture gives over words
-      follows corrupt   how often a wrong drawing is believed
-    It is an ordinary run: the same command resumes it, and report and viewer show it.
-      sketchmark audit --model player/sketcher --tasks maze,sliding,jigsaw --limit 60
-      sketchmark audit --model player/sketcher --tasks maze --until settled --margin 0.05
-    Audit a run folder that has the cells, without calls:
+    Each with its interval, and the number of samples that would settle it:
+      oracle − own       the cost of wrong drawings
+      oracle, not right  the cost of misreading correct ones
+      own − blank        what the drawing's content adds
+      own − text_cot     what an image adds over text
+      follows corrupt    how often a wrong drawing is believed
+
+    It is an ordinary run: the same command resumes it, and report and viewer show it. A run folder that has the cells
+    is audited without calls. Exit codes are those of `sketchmark run`.
+
+    \b
+      sketchmark audit -m player/sketcher -t maze,sliding,jigsaw --limit 60
+      sketchmark audit -m player/sketcher -t maze --until settled --margin 0.05
       sketchmark audit runs/player-sketcher
-    Exit codes are those of `sketchmark run`.
     """
 
     if run is None:
@@ -156,7 +158,7 @@ audit_command.params += _shared()
 
 
 @click.command("compare")
-@click.argument("runs", nargs=-1, required=True, metavar="FOLDER | RUN [RUN ...]", type=click.Path(path_type=Path))
+@click.argument("runs", nargs=-1, required=True, metavar="FOLDER | RUN [RUN ...]", type=RUN)
 @click.option("--metric", default="", help="Compare this score instead of each task's headline.")
 @click.option("--power", type=float, metavar="GAIN", help="How many samples would show a gain of this size (0.05).")
 @click.option("--published", is_flag=True, help="Show published scores.")

@@ -86,21 +86,27 @@ _LOGGING = [
 @click.argument("run_file", required=False, type=click.Path(path_type=Path))
 @click.pass_context
 def run_command(context: click.Context, /, run_file: Path | None, **options: Any) -> int:
-    """Run TASKS with a MODEL, write the run folder, print the table; or run the models of a RUN_FILE.
+    """Run TASKS with a MODEL, write the run folder and print the answer; or run the models of a RUN_FILE.
 
     \b
-    The same command again resumes where it stopped; nothing finished is done twice, and an episode that failed
-    for reasons other than the model's is rerun.
-      sketchmark run --model player/sketcher --tasks maze,sliding --mode direct,visual_cot --limit 50
-      sketchmark run --model openai/gpt-6-luna --tasks mmsi --mode direct,visual_cot
+      sketchmark run --model player/sketcher --tasks maze,sliding \\
+          --mode direct,visual_cot --canvas own,blank --limit 50
+      sketchmark run -m openai/gpt-6-luna -t mmsi --mode direct,visual_cot
       sketchmark run --model player/random,player/solver --tasks maze --limit 20
       sketchmark run suite.yaml --dry-run
-      sketchmark run --model hf/NAME --tasks mmsi --engine ray --ray-address auto --num-gpus 1 --concurrency 64
-    --concurrency, --max-requests-per-minute and --max-cost hold for all replicas together.
-    Exit code: 0 when every episode was scored (a model failure, such as a missing drawing, is scored as wrong),
-    1 when some failed for other reasons, 2 for input that cannot be used or a run that stopped
-    because no further call would work (a wrong address, a refused key, an empty account, many failures alike in a
-    row), 3 when the cost limit stopped it, 130 after Ctrl-C, 143 after SIGTERM.
+
+    The same command again resumes where it stopped: finished episodes are kept, and episodes that failed for reasons
+    other than the model's are rerun. --concurrency, --max-requests-per-minute and --max-cost hold for all replicas
+    together.
+
+    \b
+    Exit codes:
+      0    every episode was scored; a model failure is scored as wrong
+      1    some episodes failed for other reasons
+      2    the input cannot be used, or no further call would work (a refused
+           key, a wrong address, an empty account, many equal failures)
+      3    the cost limit stopped it
+      130  after Ctrl-C; 143 after SIGTERM
     """
 
     if options["tasks"] == "list":

@@ -7,12 +7,12 @@ from typing import Any
 
 import click
 
-from sketchmark.commands.options import details_option, include_option
+from sketchmark.commands.options import RUN, details_option, include_option
 from sketchmark.terminal import notice, tell, tell_all
 
 
 @click.command()
-@click.argument("run", type=click.Path(path_type=Path))
+@click.argument("run", type=RUN)
 @click.option(
     "--metric", "-m", "metrics", multiple=True, required=True, help="rate, green, radgraph, chexbert, bertscore."
 )
@@ -70,7 +70,7 @@ def _values(metric: str, references: list[str], replies: list[str]) -> dict[str,
 
 
 @click.command()
-@click.argument("run", type=click.Path(path_type=Path))
+@click.argument("run", type=RUN)
 @click.option(
     "--scoring",
     default="strict",
@@ -104,6 +104,7 @@ def score_command(
     sketchmark score runs/my-run --scoring official
     sketchmark score runs/my-run --scoring strict,code-fork
     sketchmark score runs/my-run --scoring ra-al --judge openai/gpt-6-luna
+
     ra-al scores whether stored drawings follow the reasoning (RA) and whether the answer follows them (AL), by a
     judge and, if a drawing can be read, without one. It is reported next to the run's own scores.
     """
@@ -179,10 +180,13 @@ def score_command(
 def score_file_command(**options: Any) -> int:
     """Score a file of replies with the scorer of a task.
 
-    \b
     FILE is JSON or JSONL with `id` and `response`, a folder of MMMU's <subject>/output.json, or MMMU-Pro's *.jsonl.
-      sketchmark score-file --task mmmu --predictions outputs/llava --scoring strict,official
-      sketchmark score-file --task vqa_rad --data data/VQA_RAD --predictions results.json --scoring strict,code-fork
+
+    \b
+      sketchmark score-file --task mmmu --predictions outputs/llava \\
+          --scoring strict,official
+      sketchmark score-file --task vqa_rad --data data/VQA_RAD \\
+          --predictions results.json --scoring strict,code-fork
     """
     from sketchmark.commands.tables import print_all, print_json, tell_unscored
     from sketchmark.progress import watcher
@@ -204,13 +208,12 @@ def score_file_command(**options: Any) -> int:
 
 
 @click.command()
-@click.argument("run", type=click.Path(path_type=Path))
+@click.argument("run", type=RUN)
 def submission_command(run: Path) -> int:
     """Write the submission files of RUN, for tasks that have them.
 
-    \b
-    MMMU test (answers withheld): one JSON of id -> answer, for EvalAI.
-    IU X-Ray, MIMIC-CXR, CheXpert Plus: predictions.csv and ground_truth.csv, for report-metric suites.
+    MMMU test (answers withheld): one JSON of id -> answer, for EvalAI. IU X-Ray, MIMIC-CXR, CheXpert Plus:
+    predictions.csv and ground_truth.csv, for report-metric suites.
     """
     from sketchmark.catalog import Catalog
     from sketchmark.errors import BadInput

@@ -92,4 +92,6 @@ class Anthropic(Endpoint):
         return {"type": "image", "source": {"type": "base64", "media_type": media_type, "data": data}}
 
 
-PROVIDER = Provider(Anthropic, "anthropic/NAME: reads pictures, does not draw", addresses=("base_url",))
+PROVIDER = Provider(
+    Anthropic, "anthropic/NAME: reads pictures, does not draw", addresses=("base_url",), families=("claude",)
+)

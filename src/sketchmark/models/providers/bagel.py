@@ -329,4 +329,6 @@ class BagelServer(ChatEndpoint):
         )
 
 
-PROVIDER = Provider(make, "BAGEL: base_url=… (vLLM-Omni) or code=…,pretrained=…", addresses=("base_url",))
+PROVIDER = Provider(
+    make, "BAGEL: base_url=… (vLLM-Omni) or code=…,pretrained=…", addresses=("base_url",), families=("bagel",)
+)

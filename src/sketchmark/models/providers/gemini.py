@@ -254,5 +254,9 @@ async def _read(
 
 
 PROVIDER = Provider(
-    Gemini, "gemini/NAME: Google Gemini, native text and image output", addresses=("base_url",), hears=True
+    Gemini,
+    "gemini/NAME: Google Gemini, native text and image output",
+    addresses=("base_url",),
+    hears=True,
+    families=("gemini", "nano-banana"),
 )

@@ -355,5 +355,9 @@ class OpenAI(ChatEndpoint):
 
 
 PROVIDER = Provider(
-    OpenAI, "openai/NAME: OpenAI or a compatible server (base_url=…)", addresses=("base_url",), hears=True
+    OpenAI,
+    "openai/NAME: OpenAI or a compatible server (base_url=…)",
+    addresses=("base_url",),
+    hears=True,
+    families=("gpt", "o1", "o3", "o4", "chatgpt", "dall-e"),
 )
