@@ -53,7 +53,7 @@ def test_no_help_is_cut_or_wider_than_eighty_columns() -> None:
     for name in shown:
         text = CliRunner(env={"COLUMNS": "80"}).invoke(root, [*name.split(), "--help"]).output
         assert max(map(cell_len, text.splitlines())) <= 80, name
-        assert not re.search(r"\w …|\.\.\.\n", text), name
+        assert not re.search(r"\w …|[^\])]\.\.\.\n", text), name
     text = CliRunner(env={"COLUMNS": "80"}).invoke(root, ["--help"]).output
     groups = ["Run:", "Look:", "Share:", "Make:", "Maintain:"]
     assert [line for line in text.splitlines() if line in groups] == groups
