@@ -149,7 +149,11 @@ class Catalog:
         config = read_config(self._files[name.lower()])
         if is_lmms_eval(config):
             config = {"modes": drawing_modes(self._files[name.lower()].parent)}
-        return {"modes": list(config.get("modes", ["direct"])), "about": str(config.get("about", "")).strip()}
+        return {
+            "modes": list(config.get("modes", ["direct"])),
+            "about": str(config.get("about", "")).strip(),
+            "generated": "default_limit" in config,
+        }
 
     def family(self, name: str) -> str:
         """Return the name of the folder of a task's file. The built-in worlds are one family."""
@@ -286,7 +290,7 @@ class Catalog:
         )
 
     def _suggest(self, name: str, known: list[str]) -> str:
-        if "/" in name or Path(name).suffix:
+        if "/" in name or Path(name).suffix in SUFFIXES:
             return f"a file of questions ends in {', '.join(SUFFIXES)}; a task file is named by --include"
         return suggestion(name, known)
 

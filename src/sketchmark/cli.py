@@ -10,19 +10,21 @@ from __future__ import annotations
 import errno
 import importlib
 import io
+import shlex
 import signal
 import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from difflib import get_close_matches
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from sketchmark import __version__
-from sketchmark.commands import COMMANDS
-from sketchmark.errors import SketchmarkError
+from sketchmark.commands import COMMANDS, MEANT
+from sketchmark.errors import BadInput, SketchmarkError, UnknownName
 from sketchmark.terminal import show_progress, tell, tell_all, tell_of_the_rest, write_anywhere
 
 if TYPE_CHECKING:
@@ -94,6 +96,21 @@ class LazyGroup(click.Group):
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(COMMANDS)
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command; an unknown one is refused with the one that was probably meant."""
+        if args and args[0].replace("_", "-") not in COMMANDS and not args[0].startswith("-"):
+            raise UnknownName(f"there is no command {args[0]!r}", _meant_command(args))
+        return super().resolve_command(ctx, args)
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Refuse options of `run` without `run`, as lmms-eval and VLMEvalKit take them, with the whole line."""
+        option = args[0].partition("=")[0].replace("_", "-") if args else ""
+        if option.startswith("-") and option in _run_options():
+            raise BadInput(f"{args[0]} is an option of `sketchmark run`", f"type: sketchmark run {shlex.join(args)}")
+        return super().parse_args(ctx, args)
+
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in COMMANDS:
             return None
@@ -102,8 +119,29 @@ class LazyGroup(click.Group):
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, entry.about) for name, entry in COMMANDS.items()])
+        widest = max(map(len, COMMANDS))
+        for group in dict.fromkeys(entry.group for entry in COMMANDS.values()):
+            with formatter.section(group):
+                entries = [(name, entry) for name, entry in COMMANDS.items() if entry.group == group]
+                formatter.write_dl([(name.ljust(widest), entry.about) for name, entry in entries])
+
+
+def _meant_command(args: list[str]) -> str:
+    """Suggest what to type instead of an unknown command."""
+    asked = args[0].lower().replace("_", "-")
+    if asked == "help":
+        known = args[1] if len(args) > 1 and args[1] in COMMANDS else ""
+        return f"type: sketchmark {f'{known} ' if known else ''}--help"
+    close = MEANT.get(asked) or next(iter(get_close_matches(asked, [*COMMANDS, *MEANT], n=1, cutoff=0.5)), "")
+    close = MEANT.get(close, close)
+    return f"did you mean `sketchmark {close}`?" if close else "`sketchmark --help` lists all commands"
+
+
+def _run_options() -> set[str]:
+    """Return the spellings of the options of `sketchmark run`."""
+    from sketchmark.commands.run import run_command
+
+    return {name for param in run_command.params for name in param.opts} - {"-h", "--help"}
 
 
 @click.group(
@@ -134,7 +172,7 @@ def root() -> None:
 
     \b
     Options may be spelled with dashes or underscores. Shell completion, for
-    bash (zsh and fish likewise):
+    bash (zsh and fish likewise), also of tasks, models and run folders:
       eval "$(_SKETCHMARK_COMPLETE=bash_source sketchmark)"
     """
 

@@ -12,7 +12,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
 
-from sketchmark.comparison.tables import conditions, gains_table, labelled, printed, scores_table, trouble_of
+from sketchmark.comparison import controls_of
+from sketchmark.comparison.headlines import summary_tables, trouble_lines
+from sketchmark.comparison.tables import conditions, gains_table, labelled, printed, scores_table
 from sketchmark.episode import Episode
 from sketchmark.errors import SketchmarkError
 from sketchmark.folder import RunFolder
@@ -165,6 +167,11 @@ class Run:
         below = {sentence for table in tables for sentence in table.below}
         return printed(tables, (note for note in notes if note not in below)).rstrip()
 
+    def details(self) -> str:
+        """Return every score of every cell, and all gains, as text."""
+        results = self.results
+        return printed([scores_table(results), *[gains_table(results.gains)] * bool(results.gains)], ()).rstrip()
+
     def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
         printer.text(str(self))
 
@@ -207,10 +214,7 @@ def _rows(cell: CellView) -> list[dict[str, Any]]:
 
 def _tables_and_notes(folder: RunFolder) -> tuple[list[Table], list[str]]:
     results = folder.results()
-    tables = [scores_table(results, headline=" *")] if results.tasks else []
-    if results.gains:
-        tables.append(gains_table(results.gains))
-    return tables, [*_ending(folder, results), *_notes(results)]
+    return summary_tables(results, controls_of(folder, results), {}), [*_ending(folder, results), *_notes(results)]
 
 
 def _ending(folder: RunFolder, results: Results) -> Iterator[str]:
@@ -239,9 +243,7 @@ def _ending(folder: RunFolder, results: Results) -> Iterator[str]:
 def _notes(results: Results) -> Iterator[str]:
     if results.part:
         yield results.part
-    for name, cell in results.tasks.items():
-        if trouble := trouble_of(cell):
-            yield f"{name}: {trouble}"
+    yield from trouble_lines(results.tasks)
     for label, one in labelled(results.tasks):
         yield from (f"{label}: {kind}, the first: {reason}" for kind, reason in one.reasons.items())
         if one.problem:

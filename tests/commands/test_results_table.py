@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
-from sketchmark.commands.tables import print_results
+from sketchmark.commands.tables import print_details, print_summary
 from sketchmark.folder.results_format import CellResult, Results
 from sketchmark.results.summary import summarise
 from tests.runs.making import make_row, make_task
@@ -31,7 +31,9 @@ def printed(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setenv("TERM", "dumb")
 
     def lines(cell: CellResult, name: str = "quiz.direct") -> list[str]:
-        print_results(Results(model="player/test", tasks={name: cell}, gains=[]))
+        results = Results(model="player/test", tasks={name: cell}, gains=[])
+        print_details(results)
+        print_summary(results, None, {})
         return [line for line in capsys.readouterr().out.splitlines() if line]
 
     return lines
@@ -39,11 +41,13 @@ def printed(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch)
 
 def test_the_table_names_its_scoring_and_shows_truncated_and_unparsed(printed: Callable[..., list[str]]) -> None:
     cell = _cell(["truncated", "unparsed"], ["truncated"], [], ["refused"], scoring="lenient")
-    title, head, _, row, trouble = printed(cell)
-    assert title.split() == ["player/test:", "scores", "by", "lenient,", "with", "95%", "intervals"]
+    title, head, _, row, *_, refused, truncated, unparsed = printed(cell)
+    assert title == "player/test: scores in percent by lenient, with 95% intervals"
     assert head.split()[-3:] == ["n", "cut", "unparsed"]
     assert row.split()[-3:] == ["4", "50.0%", "25.0%"]
-    assert trouble.strip() == "quiz.direct: refused 1", "failures with a column are not repeated"
+    assert truncated == "truncated 2 of 4 episodes (reply truncated at the token limit): quiz.direct 2"
+    assert unparsed == "unparsed 1 of 4 episodes (answer not parsed, scored as wrong): quiz.direct 1"
+    assert refused == "refused 1 of 4 episodes (refused by the model, scored as wrong): quiz.direct 1"
 
 
 def test_a_group_is_counted_by_the_scores_that_it_has(printed: Callable[..., list[str]]) -> None:
@@ -56,7 +60,7 @@ def test_a_group_is_counted_by_the_scores_that_it_has(printed: Callable[..., lis
     cell = summarise(rows, make_task([], breakdown=["kind"]))
     cell.headline = "right"
     lines = printed(cell)
-    groups = [line.split() for line in lines[lines.index(next(line for line in lines if "By group" in line)) + 3 :]]
+    groups = [line.split() for line in lines[lines.index("By group, in percent") + 3 :]]
     assert [(line[-5] if at else line[2], line[-1]) for at, line in enumerate(groups[:2])] == [("a", "2"), ("b", "2")]
     assert groups[2][-1] == "0"
 
@@ -65,10 +69,13 @@ def test_several_scorings_have_separate_rows_and_proportions(printed: Callable[.
     cell = _cell([], [])
     cell.scorings = {"official": _cell(["unparsed"], [], scoring="official", values=(0.0, 1.0))}
     cell.cut = None
-    title, head, _, own, other = printed(cell)
+    title, head, _, own, other, *rest = printed(cell)
     assert " by " not in title and head.split()[:4] == ["task.mode", "score", "scoring", "mean"]
-    assert own.split()[:4] == ["quiz.direct", "right", "strict", "1.000"] and own.split()[-3:] == ["2", "-", "0%"]
-    assert other.split()[:2] == ["official", "0.500"] and other.split()[-1] == "50.0%"
+    assert own.split()[:4] == ["quiz.direct", "right", "strict", "100.0"] and own.split()[-3:] == ["2", "-", "0%"]
+    assert other.split()[:2] == ["official", "50.0"] and other.split()[-1] == "50.0%"
+    at = rest.index("The same replies by other scorings")
+    assert rest[at + 1].split() == ["task.mode", "strict", "official"]
+    assert rest[at + 3].split() == ["quiz.direct", "100.0", "50.0"]
 
 
 def test_numbers_never_break_in_eighty_columns(printed: Callable[..., list[str]]) -> None:
@@ -79,7 +86,7 @@ def test_numbers_never_break_in_eighty_columns(printed: Callable[..., list[str]]
     for other in cell.scorings.values():
         other.metrics = cell.metrics
     lines = printed(cell, "a_task_with_a_long_name_of_its_own.visual_cot")
-    numbers = [line for line in lines if re.search(r"1\.000  \[0\.996, 1\.000\]  1000 ", line)]
+    numbers = [line for line in lines if re.search(r"100\.0  \[99\.6, 100\.0\]  1000 ", line)]
     assert len(numbers) == 3 and max(map(len, lines)) <= 80
     assert sum("100.0%  100.0%" in re.sub(r" +", "  ", line) for line in numbers) == 1
 

@@ -147,7 +147,7 @@ def test_every_format_names_the_scoring(tmp_path: Path) -> None:
     for one in (one for cell in cells.values() for one in cell):
         one["scoring"] = "lenient"
     found = compare([write_run(tmp_path / "a", cells)])
-    assert "scored by lenient" in to_markdown(found) and "lenient)" in to_markdown(found)
+    assert "in percent by lenient" in to_markdown(found) and "lenient)" in to_markdown(found, details=True)
     lines = list(csv.DictReader(io.StringIO(to_csv(found))))
     assert {(line["table"], line["scoring_before"], line["scoring_after"]) for line in lines} >= {
         ("difference", "lenient", "lenient"),

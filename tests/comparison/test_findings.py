@@ -81,8 +81,8 @@ def test_the_answer_is_split_by_whether_the_drawing_was_right(tmp_path: Path) ->
     assert (split.right.mean, split.wrong.mean) == (0.75, 0.25)
     assert split.gain_right.helped == 3
     assert split.sentence == (
-        "When the drawn frames are right, the answer is right 75 % of the time (4 samples); "
-        "when wrong, 25 % (4 samples)."
+        "When the drawn frames are right, the answer is right 75.0% of the time (4 samples); "
+        "when wrong, 25.0% (4 samples)."
     )
 
 
@@ -92,7 +92,7 @@ def test_drawings_that_are_all_right_or_all_wrong_have_their_sentence(tmp_path: 
     split = compare([write_run(tmp_path / "run", cells)]).rows[0].drawing
     assert split is not None
     assert says in split.sentence
-    assert "100 % of the time" in split.sentence
+    assert "100.0% of the time" in split.sentence
 
 
 def test_frames_marked_in_the_notes_replace_a_missing_score(tmp_path: Path) -> None:
@@ -106,7 +106,7 @@ def test_an_answer_scored_in_fractions_is_not_called_right(tmp_path: Path) -> No
     drawn = [row(place, 0.5, notes={"frames_right": [place > 1]}) for place in range(4)]
     split = compare([write_run(tmp_path / "run", {"j.direct": rows([0] * 4), "j.visual_cot": drawn})]).rows[0].drawing
     assert split is not None
-    assert "the answer scores 50 % on average" in split.sentence
+    assert "the answer scores 50.0% on average" in split.sentence
 
 
 def test_unscored_drawings_are_not_split(tmp_path: Path) -> None:
@@ -129,27 +129,27 @@ def test_controls_show_that_the_drawing_is_used(tmp_path: Path) -> None:
     assert found.scores[0].own_minus_this is None
     assert found.scores[1].own_minus_this is not None
     assert found.scores[1].own_minus_this.mean == pytest.approx(0.6)
-    assert "The answer depends on the drawing: on a blank canvas it loses 60.0 points." in found.sentence
-    assert "What is drawn matters" in found.sentence
-    assert "Drawing is a bottleneck: with the true pictures it gains 20.0 points." in found.sentence
+    assert "The answer depends on the drawing: on a blank canvas it loses 60.0 points [25.4, 81.0]." in found.sentence
+    assert "The content matters" in found.sentence
+    assert "Wrong drawings cost 20.0 points [6.4, 37.3] against ground-truth images." in found.sentence
 
 
 def test_equal_controls_settle_the_question_only_with_a_narrow_interval(tmp_path: Path) -> None:
     few = canvases(tmp_path / "few", own=MOST, blank=MOST, other=MOST, oracle=MOST)
-    assert few.sentence.count("not settled") == 3
-    assert "own − blank +0.0 points [-11.4, +11.4]" in few.sentence
+    assert few.sentence.count("is unclear") == 3
+    assert "own − blank is ±0.0 points [-11.4, +11.4]" in few.sentence
     many = canvases(tmp_path / "many", own=MOST * 2, blank=MOST * 2, other=MOST * 2, oracle=MOST * 2)
     assert many.sentence.count("about as well") == 3
 
 
 def test_controls_can_do_better_than_the_drawing(tmp_path: Path) -> None:
     found = canvases(tmp_path, own=FEW, blank=MOST, other=MOST)
-    assert "The drawing does harm: on a blank canvas the answer gains 60.0 points." in found.sentence
-    assert "Another sample's drawing does better than the own one, by 60.0 points." in found.sentence
+    assert "The drawing does harm: on a blank canvas the answer gains 60.0 points [25.4, 81.0]." in found.sentence
+    assert "Another sample's drawing does better than its own, by 60.0 points [25.4, 81.0]." in found.sentence
 
 
 def test_controls_need_the_own_drawing(tmp_path: Path) -> None:
-    assert "nothing to hold the controls against" in canvases(tmp_path, blank=FEW, oracle=MOST).sentence
+    assert "nothing to be compared with" in canvases(tmp_path, blank=FEW, oracle=MOST).sentence
 
 
 def test_canvases_of_one_model_in_two_folders_are_compared(tmp_path: Path) -> None:

@@ -30,8 +30,11 @@ def run(tmp_path: Path) -> Path:
 
 def test_the_command_prints_differences_and_controls(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
     code, text = printed(capsys, run, "--power", "0.1")
-    assert code == 0
-    for words in ("visual_cot − direct", "by kind", "what the model sees of its drawing", "n needed"):
+    assert code == 0 and "by kind" not in text
+    assert text.startswith("Drawn against direct") and text.index("drawing helps") < text.index("Controls")
+    assert "n needed" in text
+    code, text = printed(capsys, run, "--details")
+    for words in ("visual_cot − direct", "by kind", "p (Holm)", "what the model sees of its drawing"):
         assert words in text
 
 
@@ -73,21 +76,21 @@ def test_csv_has_every_difference_with_all_digits_and_no_formula(run: Path) -> N
 
 
 def test_markdown_keeps_its_columns_and_opens_no_tag_or_link(run: Path) -> None:
-    text = to_markdown(compare([run]))
-    table = [line for line in text.split("### ")[2].splitlines() if line.startswith("|")]
+    text = to_markdown(compare([run]), details=True)
+    table = [line for line in text.split("by kind")[1].split("###")[0].splitlines() if line.startswith("|")]
     assert {line.replace("\\|", "").count("|") for line in table} == {table[0].count("|")}
     assert "<img" not in text.replace("\\<", "")
     assert "[l](" not in text.replace("\\[", "")
 
 
 def test_latex_escapes_what_would_not_compile(run: Path) -> None:
-    text = to_latex(compare([run]))
+    text = to_latex(compare([run]), details=True)
     assert r"a\_b \& 50 \% \textbackslash{} \$x\$" in text
-    assert text.count(r"\toprule") == text.count(r"\bottomrule") == text.count(r"\begin{table}") == 3
+    assert text.count(r"\toprule") == text.count(r"\bottomrule") == text.count(r"\begin{table}") == 4
 
 
 def test_a_latex_row_protects_a_bracket_at_its_start(run: Path) -> None:
-    text = to_latex(compare([run]))
+    text = to_latex(compare([run]), details=True)
     assert "{}[bold]a[/bold] & " in text and not any(line.startswith("[") for line in text.splitlines())
 
 
@@ -100,17 +103,18 @@ def test_control_characters_are_escaped_in_tables(tmp_path: Path) -> None:
     }
     found = compare([write_run(tmp_path / "run", cells)])
     for make in (to_markdown, to_latex, to_terminal):
-        assert "\x1b" not in make(found) and "\u202e" not in make(found) and "u001b" in make(found)
+        text = make(found, details=True)
+        assert "\x1b" not in text and "\u202e" not in text and "u001b" in text
 
 
 def test_markup_in_names_is_printed_as_text(run: Path) -> None:
-    assert "[bold]a[/bold]" in to_terminal(compare([run]))
+    assert "[bold]a[/bold]" in compare([run]).details()
 
 
 @pytest.mark.parametrize("width", [80, 100, 200])
 def test_the_terminal_table_fits_the_terminal(run: Path, monkeypatch: pytest.MonkeyPatch, width: int) -> None:
     monkeypatch.setenv("COLUMNS", str(width))
-    text = to_terminal(compare([run]))
+    text = to_terminal(compare([run]), details=True)
     assert max(map(len, text.splitlines())) <= width
     assert "…" not in text
 

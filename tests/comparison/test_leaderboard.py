@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from sketchmark.comparison import SORTS
 from sketchmark.comparison.formats import BOARD_COLUMNS, BOARD_FORMATS
 from sketchmark.comparison.leaderboard import Prices, is_shelf, leaderboard
 from sketchmark.errors import BadInput
@@ -73,7 +74,7 @@ def test_failures_are_counted_and_not_scored_ones_left_out_of_n(tmp_path: Path) 
     board = leaderboard(tmp_path)
     (one,) = board.rows[0].standings
     assert (one.n, one.played, one.failures) == (2, 3, {"timeout": 1, "unparsed": 1})
-    text = BOARD_FORMATS["table"](board)
+    text = BOARD_FORMATS["table"](board, True)
     assert "Failures in maze.direct of player/one: timeout 1, unparsed 1." in text
 
 
@@ -135,7 +136,7 @@ def test_the_table_fits_and_no_number_breaks(
     monkeypatch.setenv("COLUMNS", str(width))
     names = tuple(f"benchmark_subset_{number}" for number in range(tasks))
     board = leaderboard(write_board(tmp_path, tasks=names), prices=lambda model: lambda usage: 1234.5678)
-    text = BOARD_FORMATS["table"](board)
+    text = BOARD_FORMATS["table"](board, True)
     assert max(map(len, text.splitlines())) <= width and "…" not in text
     for name in names:
         assert name in text
@@ -153,7 +154,22 @@ def test_every_format_holds_every_model_and_csv_and_json_all_digits(tmp_path: Pa
     assert float(lines[1]["score_mean"]) == 8 / 12 and lines[1]["gain_n"] == "12"
     found = json.loads(BOARD_FORMATS["json"](board))
     assert found["rows"][0]["standings"][1]["score"]["mean"] == 8 / 12
-    assert BOARD_FORMATS["latex"](board).count(r"\begin{table}") == 3
+    assert [BOARD_FORMATS["latex"](board, details).count(r"\begin{table}") for details in (False, True)] == [1, 3]
+
+
+def test_rows_are_sorted_as_asked_and_equal_ones_by_model_and_run(tmp_path: Path) -> None:
+    made = {"b": ([1, 1, 0, 0], [1, 1, 1, 0]), "a": ([1, 1, 0, 0], [1, 1, 1, 0]), "c": ([0, 0, 0, 0], [1, 1, 0, 0])}
+    for name, (direct, drawn) in made.items():
+        write_run(tmp_path / name, {"maze.direct": rows(direct), "maze.visual_cot": rows(drawn)}, model=f"m/{name}")
+    costs = {"m/a": 3.0, "m/b": 1.0, "m/c": 2.0}
+    orders = {
+        sort: [row.run for row in leaderboard(tmp_path, sort=sort, prices=lambda m: lambda usage: costs[m]).rows]
+        for sort in SORTS
+    }
+    expected = {"score": ["a", "b", "c"], "gain": ["c", "a", "b"], "name": ["a", "b", "c"], "cost": ["b", "c", "a"]}
+    assert orders == expected
+    with pytest.raises(BadInput, match="no cost is known"):
+        leaderboard(tmp_path, sort="cost")
 
 
 def test_untrusted_names_become_no_formula_or_control_sequence(tmp_path: Path) -> None:

@@ -118,7 +118,7 @@ def test_the_published_table_fits_eighty_columns_and_names_its_source(
     assert max(map(len, text.splitlines())) <= 80
     assert "Published: a paper: asked once." in text
     line = next(line for line in text.splitlines() if "GPT-4.1 + GPT-image" in line)
-    assert re.fullmatch(r"GPT-4.1 \+ GPT-image +too few to tell +0.500 +1000 +\+0.000 +\[-0.101, \+0.101\]", line)
+    assert re.fullmatch(r"GPT-4.1 \+ GPT-image +too few to tell +50\.0 +1000 +±0\.0 +\[-10\.1, \+10\.1\]", line)
 
 
 def test_untrusted_published_scores_stay_text(tmp_path: Path) -> None:

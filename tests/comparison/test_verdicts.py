@@ -50,7 +50,7 @@ def test_five_helped_of_eight_is_unclear_although_the_interval_excludes_zero(tmp
     run, story = compare([path]), tell(RunView.whole(RunFolder.open(path)))
     assert story.headline == "No clear difference on maze."
     assert story.lede == "Gain by drawing: maze +62.5 points [9.8, 86.3]."
-    assert run.canvases[0].sentence.startswith("Whether the drawing is looked at is not settled")
+    assert run.canvases[0].sentence.startswith("Whether the model uses its drawing is unclear")
 
 
 @pytest.mark.parametrize(

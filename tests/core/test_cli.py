@@ -2,11 +2,19 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
+import click
 import pytest
+from click.shell_completion import BashComplete
+from click.testing import CliRunner
+from rich.cells import cell_len
+
+from sketchmark.cli import main, root
 
 HEAVY = ("numpy", "PIL", "rich", "yaml", "starlette", "uvicorn", "openai", "torch", "pygal", "nltk", "datasets")
 
@@ -28,6 +36,84 @@ def test_help_imports_nothing_heavy() -> None:
     assert done.stderr.strip() == "[]"
     for command in ("run", "score", "list", "show", "demo", "view", "compare", "export", "serve", "voila"):
         assert f"\n  {command} " in done.stdout
+
+
+def commands(group: click.Group, path: str = "") -> Iterator[tuple[str, click.Command]]:
+    context = click.Context(group)
+    for name in group.list_commands(context):
+        found = group.get_command(context, name)
+        assert found is not None
+        yield f"{path}{name}", found
+        if isinstance(found, click.Group):
+            yield from commands(found, f"{path}{name} ")
+
+
+def test_no_help_is_cut_or_wider_than_eighty_columns() -> None:
+    shown = {"": root, **dict(commands(root))}
+    for name in shown:
+        text = CliRunner(env={"COLUMNS": "80"}).invoke(root, [*name.split(), "--help"]).output
+        assert max(map(cell_len, text.splitlines())) <= 80, name
+        assert not re.search(r"\w …|[^\])]\.\.\.\n", text), name
+    text = CliRunner(env={"COLUMNS": "80"}).invoke(root, ["--help"]).output
+    groups = ["Run:", "Look:", "Share:", "Make:", "Maintain:"]
+    assert [line for line in text.splitlines() if line in groups] == groups
+
+
+@pytest.mark.parametrize(
+    ("typed", "told"),
+    [
+        ("viw runs", "did you mean `sketchmark view`?"),
+        ("leaderboard", "did you mean `sketchmark compare runs`?"),
+        ("help run", "type: sketchmark run --help"),
+        ("help", "type: sketchmark --help"),
+        ("version", "did you mean `sketchmark --version`?"),
+        ("scorefile", "did you mean `sketchmark score-file`?"),
+        ("qqqqq", "`sketchmark --help` lists all commands"),
+        ("--model player/solver --tasks maze", "type: sketchmark run --model player/solver --tasks maze"),
+        ("--model_args=a=b", "type: sketchmark run --model_args=a=b"),
+        ("-t maze", "type: sketchmark run -t maze"),
+        ("run -m gpt-4o -t maze", "did you mean openai/gpt-4o?"),
+        ("run -m claude-sonnet-5 -t maze", "did you mean anthropic/claude-sonnet-5?"),
+        ("run -m Qwen/Qwen2.5-VL-7B -t maze", "did you mean hf/Qwen/Qwen2.5-VL-7B?"),
+        ("run -m openi/gpt-4o -t maze", "did you mean openai?"),
+    ],
+)
+def test_a_near_miss_gets_what_to_type(typed: str, told: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(typed.split())
+    lines = capsys.readouterr().err.splitlines()
+    assert ended.value.code == 2 and len(lines) == 1 and lines[0].endswith(f"({told})")
+
+
+@pytest.mark.parametrize(
+    ("words", "typed", "offered"),
+    [
+        (["run", "--tasks"], "maze,sli", {"maze,sliding"}),
+        (["run", "--model"], "player/so", {"player/solver"}),
+        (["run", "-m"], "open", {"openai/", "openai_compatible/"}),
+        (["run", "--mode"], "direct,v", {"direct,visual_cot"}),
+        (["run", "--canvas"], "own,b", {"own,blank"}),
+        (["compare"], "runs/", {"runs/a", "runs/deep/b"}),
+        (["compare", "runs/a"], "runs/d", {"runs/deep/b"}),
+    ],
+)
+def test_values_complete(
+    words: list[str], typed: str, offered: set[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("a", "deep/b"):
+        (tmp_path / "runs" / name).mkdir(parents=True)
+        (tmp_path / "runs" / name / "run.json").write_text("{}")
+    found = BashComplete(root, {}, "sketchmark", "_SKETCHMARK_COMPLETE").get_completions(words, typed)
+    assert {one.value for one in found} == offered
+
+
+def test_list_without_arguments_lists_tasks_and_first_those_without_data() -> None:
+    lines = CliRunner(env={"COLUMNS": "80"}).invoke(root, ["list"]).output.splitlines()
+    assert lines[0] == "worlds (direct, visual_cot, text_cot): generated, no data needed"
+    assert lines == CliRunner(env={"COLUMNS": "80"}).invoke(root, ["list", "tasks"]).output.splitlines()
+    first = next(line for line in lines if line.endswith("needs data"))
+    assert lines.index(first) > max(place for place, line in enumerate(lines) if "generated" in line)
 
 
 @pytest.mark.parametrize(
@@ -64,7 +150,7 @@ def test_a_run_prints_its_table_and_where_things_are(tmp_path: Path) -> None:
     arguments = "run --model player/sketcher --tasks maze --mode direct,visual_cot --limit 6 --output_path out"
     done = sketchmark(*arguments.split(), "--log_samples", "--batch_size", "", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
-    for expected in ("maze_text_exact", "Gain over direct", "out", "report.html"):
+    for expected in ("direct  drawn   gain", "Whether drawing helps is unclear on maze: ", "out", "report.html"):
         assert expected in done.stdout
     assert (tmp_path / "out/report.html").exists()
     assert json.loads((tmp_path / "out/results.json").read_text())["tasks"]["maze.direct"]["n"] == 6

@@ -20,7 +20,7 @@ from PIL import Image
 import sketchmark
 from sketchmark import Context, Model, Options, Reply
 from sketchmark.commands.run import run_command
-from sketchmark.commands.tables import print_results
+from sketchmark.commands.tables import print_all
 from sketchmark.folder.lock import note_ending
 from sketchmark.media import Picture
 from sketchmark.notebook import Run
@@ -49,13 +49,14 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
 
 def test_a_run_shows_its_scores_with_intervals_and_the_gain(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     text = str(run)
-    assert re.search(r"^maze\.direct +maze_text_exact \* +0\.\d{3}  \[0\.\d{3}, 0\.\d{3}\] +6 ", text, re.MULTILINE)
-    gain = r"^maze +maze_text_exact +visual_cot +own +\+0\.\d{3}  \[[-+]0\.\d{3}, \+0\.\d{3}\] "
-    assert re.search(gain, text, re.MULTILINE)
+    gain = r"^maze +\d+\.\d +100\.0 +\+\d+\.\d  \[[-+]\d+\.\d, \+\d+\.\d\] +\w+ +6$"
+    assert re.search(gain, text, re.MULTILINE) and "rawing helps" in text
+    every = r"^maze\.direct +maze_text_exact +\d+\.\d +\[\d+\.\d, \d+\.\d\] +6 "
+    assert re.search(every, run.details(), re.MULTILINE) and "Gain over direct" in run.details()
     monkeypatch.setenv("COLUMNS", "80")
     assert max(map(len, str(run).splitlines())) <= 80
     html = run._repr_html_()
-    for cell in ("maze.direct", "maze_text_exact *", f"{run.results.gains[0].gain:+.3f}"):
+    for cell in ("maze", "100.0", f"{100 * (run.results.gains[0].gain or 0):+.1f}"):
         assert f">{cell}</t" in html
     assert repr(run) == f"Run({str(run.path)!r})"
 
@@ -67,16 +68,17 @@ def test_every_scoring_and_the_corrected_verdict_are_shown_as_on_the_command_lin
     run = sketchmark.run("player/sketcher", "maze", limit=9, output_path=tmp_path, no_cache=True, **asked)
     oracle = next(gain for gain in run.results.gains if gain.canvas == "oracle")
     assert oracle.p and oracle.p < 0.05 and oracle.p_holm and oracle.p_holm > 0.05
-    print_results(run.results)
+    print_all(run.results, "", run.folder, details=True)
     printed = capsys.readouterr().out.splitlines()
-    text = str(run)
-    for line in printed[printed.index("Gain over direct, on the same samples") :]:
-        assert line in text.splitlines()
-    (row,) = [line for line in text.splitlines() if line.strip().startswith("oracle ")]
+    text, details = str(run).splitlines(), run.details().splitlines()
+    assert printed[: len(text)] == text
+    at = printed.index("Gain over direct, on the same samples")
+    assert printed[at : at + 6] == details[details.index(printed[at]) :][:6]
+    (row,) = [line for line in details if line.strip().startswith("oracle ")]
     assert row.split()[-6:] == [f"{oracle.p_holm:.3f}", "unclear", "6", "0", "3", f"{oracle.p:.3f}"]
     html = run._repr_html_()
-    for told in ("p (Holm)", "verdict", "scoring", "lenient", "strict", "official", "unclear"):
-        assert f">{told}</t" in html and told in text
+    for told in ("verdict", "own − control", "lenient", "strict", "official", "unclear"):
+        assert f">{told}</t" in html and told in str(run)
 
 
 def test_a_run_that_stopped_at_the_cost_limit_shows_its_progress(run: Run, tmp_path: Path) -> None:
@@ -115,7 +117,7 @@ def test_failures_are_shown_with_the_reason_also_when_the_run_is_opened_again(tm
     reason = "maze.direct: error, the first: maze-0-000000: ValueError: kaput"
     for shown in (run, Run(tmp_path)):
         assert reason in str(shown).splitlines() and reason in shown._repr_html_()
-        assert "maze.direct: error 3" in str(shown)
+        assert "error 3 of 3 episodes: maze.direct 3" in str(shown)
     assert list(failed(run.folder, "maze.direct")) == [f"maze-0-{number:06d}" for number in range(3)]
     model.broken = False
     fewer = sketchmark.run(model, "maze", limit=2, output_path=tmp_path)
@@ -284,7 +286,7 @@ def test_the_notebook_of_the_docs_runs_with_the_stored_output(tmp_path: Path) ->
     assert re.search(r"^maze\.visual_cot █{20} 12/12 episodes, 0 failed", progress.data["text/plain"], re.MULTILINE)
     assert table.data["text/plain"] == stored.cells[1].outputs[1].data["text/plain"], "run docs/make_notebook.py"
     (compared,) = now.cells[-1].outputs
-    assert "visual_cot − direct" in compared.data["text/plain"] and "| maze |" in compared.data["text/markdown"]
+    assert "No change seen on maze" in compared.data["text/plain"] and "| maze |" in compared.data["text/markdown"]
     assert len((DOCS / "notebook.ipynb").read_bytes()) < 100_000
     assert not re.search(r"/(home|tmp|root|work)/", (DOCS / "notebook.ipynb").read_text("utf-8"))
 

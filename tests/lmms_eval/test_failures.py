@@ -102,7 +102,7 @@ def test_the_command_line_says_why_nothing_was_scored_and_says_it_again(folder: 
     for _ in range(2):
         done = subprocess.run(command, capture_output=True, text=True)
         assert done.returncode == 1
-        assert "(nothing scored)" in done.stdout and "ConnectionError: nobody answers" in done.stderr
+        assert "shades.direct: nothing scored" in done.stdout and "ConnectionError: nobody answers" in done.stderr
         assert "ZeroDivisionError" not in done.stdout + done.stderr
         cell = json.loads((tmp_path / "out" / "results.json").read_text())["tasks"]["shades.direct"]
         assert (cell["n"], cell["failures"], cell["metrics"]) == (0, {"error": 4}, {})

@@ -14,7 +14,7 @@ import pytest
 
 import sketchmark
 from sketchmark import Context, Model, Options, Reply
-from sketchmark.commands.tables import print_results
+from sketchmark.commands.tables import print_all
 from sketchmark.comparison import compare
 from sketchmark.comparison.findings import span
 from sketchmark.comparison.leaderboard import board_tables, leaderboard
@@ -28,6 +28,7 @@ from sketchmark.lmms_eval.functions import Functions
 from sketchmark.notebook import Run
 from sketchmark.report import write_report
 from sketchmark.report.card import card
+from sketchmark.stats.intervals import rounded
 from tests.tabled import tabled
 
 FILE = """
@@ -217,7 +218,7 @@ def test_a_number_is_shown_where_it_is_found_and_where_there_is_none_that_is_sai
     tmp_path: Path, capsys: pytest.CaptureFixture[str], aggregation: str, shown: str
 ) -> None:
     folder = play(tmp_path, aggregation)
-    print_results(folder.results())
+    print_all(folder.results(), "")
     for text in (capsys.readouterr().out, str(Run(folder.path)), card(folder, "out")):
         assert shown in text and "nothing scored" not in text
 
@@ -274,7 +275,7 @@ def test_one_that_keeps_state_has_its_first_number_in_every_cell_and_no_interval
             assert (cell.aggregate, cell.metrics) == ({"score": right / 100}, {}) and 0 < right < 40
             assert "keeps state" in cell.remarks[0]
         assert results.gains == []
-    print_results(results)
+    print_all(results, "")
     said = " ".join(capsys.readouterr().out.split())
     assert "sums.direct: score has no interval: called again, its aggregation gives another number" in said
 
@@ -334,8 +335,9 @@ def test_a_score_in_per_cent_is_shown_in_per_cent(tmp_path: Path) -> None:
     """`by_kind` gives 0..100: 6667 % and +10000 points were shown of it."""
     ran = [play(tmp_path, "by_kind", share, f"runs/{share}", n=120) for share in (0.4, 0.8)]
     low, high = (folder.results().tasks["sums.direct"].metrics["score"].mean for folder in ran)
-    board = "\n".join(str(row) for table in board_tables(leaderboard(tmp_path / "runs")) for row in table.rows)
-    assert f"'{low:.1f}'" in board and f"'{high:.1f}'" in board
-    assert f">{high:.1f} [" in write_report(ran[1]).read_text("utf-8")
+    board = "\n".join(str(row) for table in board_tables(leaderboard(tmp_path / "runs"), True) for row in table.rows)
+    low, high = rounded(low), rounded(high)
+    assert f"'{low}'" in board and f"'{high}'" in board
+    assert f">{high} [" in write_report(ran[1]).read_text("utf-8")
     apart = compare([folder.path for folder in ran]).rows[0].difference
     assert span(apart).startswith(f"{high - low:+.1f} points [")

@@ -22,7 +22,8 @@ from sketchmark.models import load_model, own_variables
 from sketchmark.models.cache import call_key
 from sketchmark.models.providers.batch import connect
 from sketchmark.secrets import address_digest, redact, remember, without_credentials
-from sketchmark.suites import prepare_all, read_suite
+from sketchmark.settings.run_file import read_suite
+from sketchmark.suites import prepare_all
 from tests.media.test_broken_pictures import chunk
 from tests.models.fake_server import DRAWN, KEY, FarEnd, chat_answer, in_base64
 

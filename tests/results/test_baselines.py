@@ -10,7 +10,7 @@ import pytest
 
 import sketchmark
 from sketchmark import Sample
-from sketchmark.commands.tables import print_results
+from sketchmark.commands.tables import print_details, print_summary
 from sketchmark.episode import Episode, Grading, Scores
 from sketchmark.folder.results_format import Baseline, CellResult, Results
 from sketchmark.results.aggregate import warned
@@ -109,7 +109,7 @@ def test_a_warning_needs_a_large_certain_difference(majority: float, n: int, rep
     lines = list(warned({"vsp.direct": cell, "vsp.visual_cot": cell}))
     assert bool(lines) == expected and len(lines) <= 1, "once, not for every mode"
     if lines:
-        assert "'Car: 1.0'" in lines[0] and f"{majority:.3f}" in lines[0] and "0.250" in lines[0]
+        assert "'Car: 1.0'" in lines[0] and f"{100 * majority:.1f}" in lines[0] and "25.0" in lines[0]
 
 
 def test_the_column_fits_eighty_columns_and_the_warning_is_printed(
@@ -120,10 +120,12 @@ def test_the_column_fits_eighty_columns_and_the_warning_is_printed(
     monkeypatch.setenv("COLUMNS", "80")
     monkeypatch.setenv("TERM", "dumb")
     cell.by, cell.scorings = {}, {"official": cell}
-    print_results(Results(model="player/test", tasks={"a_task_with_quite_a_long_name.visual_cot": cell}, gains=[]))
+    results = Results(model="player/test", tasks={"a_task_with_quite_a_long_name.visual_cot": cell}, gains=[])
+    print_summary(results, None, {})
+    print_details(results)
     lines = capsys.readouterr().out.splitlines()
     assert max(map(len, lines)) <= 80
     head = next(line for line in lines if "95%" in line and "mean" in line)
     assert head.split()[-4:] == ["guess", "n", "cut", "unparsed"]
-    assert any(re.search(r"\] +0\.900 +40 +0% +0%", line) for line in lines)
-    assert "always replying 'B' scores 0.900" in " ".join(" ".join(lines).split())
+    assert any(re.search(r"\] +90\.0 +40 +0% +0%", line) for line in lines)
+    assert "always replying 'B' scores 90.0" in " ".join(" ".join(lines).split())

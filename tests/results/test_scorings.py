@@ -109,18 +109,18 @@ def test_the_difference_is_one_sentence() -> None:
     right, read = ("A", 1.0), [("B", 1.0), ("B", 1.0), ("C", 1.0)]
     own = _rows("strict", right, *read)
     assert _told(own, _rows("official", right, (None, 0.0), (None, 0.0), ("D", 0.0))) == (
-        "quiz.direct: official 0.250, strict 1.000: +75.0 points, all from 3 replies read differently "
+        "quiz.direct: official 25.0, strict 100.0: +75.0 points, all from 3 replies read differently "
         "(2 unparsed by official, 1 read as another answer)"
     )
     assert _told(own, _rows("official", right, (None, 0.0), ("B", 0.5), read[2])) == (
-        "quiz.direct: official 0.625, strict 1.000: +37.5 points: +25.0 from 1 reply read differently "
+        "quiz.direct: official 62.5, strict 100.0: +37.5 points: +25.0 from 1 reply read differently "
         "(1 unparsed by official); +12.5 from 1 reply read alike and scored differently"
     )
     assert _told(own, _rows("official", right, *read)) == (
         "quiz.direct: strict and official read and score every reply alike"
     )
     assert _told(own, _rows("official", right, ("B", None), *read[1:])) == (
-        "quiz.direct: official 1.000, strict 1.000: +0.0 points on the 3 replies that both score, all from 1 reply "
+        "quiz.direct: official 100.0, strict 100.0: ±0.0 points on the 3 replies that both score, all from 1 reply "
         "read alike and scored differently"
     )
 
@@ -161,7 +161,7 @@ async def test_results_of_several_scorings_contain_their_differences(tmp_path: P
     found = disagreements(folder)[CELL]["other"]
     assert [reply.sample for reply in found.replies] == ["s0", "s3"]
     assert told(folder) == [
-        f"{CELL}: other 0.667, strict 1.000: +33.3 points, all from 2 replies read differently (2 unparsed by other)"
+        f"{CELL}: other 66.7, strict 100.0: +33.3 points, all from 2 replies read differently (2 unparsed by other)"
     ]
     folder.scores_file(CELL, "other").write_text("{nonsense\n")
     assert disagreements(folder) == {}, "a viewer shows everything else"
@@ -174,7 +174,7 @@ async def test_score_lists_the_replies_that_are_parsed_differently(tmp_path: Pat
     asked = ["score", str(folder.path), "--scoring", "strict,other", "--include", str(task), "--trust-code"]
     lines = _output(asked).splitlines()
     listed = [line.split() for line in lines if "yes" in line or "(unparsed)" in line]
-    assert listed[:2] == [["s0", "strict", "yes", "1"], ["other", "(unparsed)", "0"]] and len(listed) == 20
+    assert listed[:2] == [["s0", "strict", "yes", "100.0"], ["other", "(unparsed)", "0.0"]] and len(listed) == 20
     assert any("+33.3 points, all from 20 replies read differently (20 unparsed by other)" in line for line in lines)
     assert any(line.startswith("10 more replies are parsed or scored differently: --json lists") for line in lines)
     printed = json.loads(_output([*asked, "--json"]))

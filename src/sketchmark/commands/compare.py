@@ -16,8 +16,9 @@ from sketchmark.audit.contrasts import DRAWING_MODE, MODES, lines
 from sketchmark.audit.contrasts import as_json as in_json
 from sketchmark.catalog import Catalog
 from sketchmark.commands import run as _run
-from sketchmark.commands.options import output_option
+from sketchmark.commands.options import RUN, details_option, output_option
 from sketchmark.commands.outcome import exit_code
+from sketchmark.comparison import SORTS, sorted_rows
 from sketchmark.errors import BadInput
 from sketchmark.runs import prepare
 from sketchmark.terminal import notice, tell, tell_all
@@ -95,12 +96,12 @@ def print_audit(
             tell(f"{task}: {outcome}")
 
 
-_CHOSEN = {"mode", "canvas", "limit", "shard", "log_samples"}
+_CHOSEN = {"mode", "canvas", "limit", "shard", "log_samples", "details"}
 """Options of `sketchmark run` that an audit sets."""
 
 
 @click.command("audit")
-@click.argument("run", required=False, type=click.Path(path_type=Path))
+@click.argument("run", required=False, type=RUN)
 @click.option("--limit", type=click.IntRange(2), help="Samples of each task [default: 100; --until settled: 500].")
 @click.option(
     "--until",
@@ -120,18 +121,20 @@ def audit_command(run: Path | None, **options: Any) -> int:
     """Run direct, text_cot and visual_cot on every canvas that the task allows, and show where the gain comes from.
 
     \b
-    Each with its interval, and how many samples would settle what is not settled:
-      oracle − own      what is lost by drawing wrongly
-      oracle, not right what is lost by reading
-      own − blank       what the drawing's content gives
-      own − text_cot    what a picture gives over words
-      follows corrupt   how often a wrong drawing is believed
-    It is an ordinary run: the same command resumes it, and report and viewer show it.
-      sketchmark audit --model player/sketcher --tasks maze,sliding,jigsaw --limit 60
-      sketchmark audit --model player/sketcher --tasks maze --until settled --margin 0.05
-    Audit a run folder that has the cells, without calls:
+    Each with its interval, and the number of samples that would settle it:
+      oracle − own       the cost of wrong drawings
+      oracle, not right  the cost of misreading correct ones
+      own − blank        what the drawing's content adds
+      own − text_cot     what an image adds over text
+      follows corrupt    how often a wrong drawing is believed
+
+    It is an ordinary run: the same command resumes it, and report and viewer show it. A run folder that has the cells
+    is audited without calls. Exit codes are those of `sketchmark run`.
+
+    \b
+      sketchmark audit -m player/sketcher -t maze,sliding,jigsaw --limit 60
+      sketchmark audit -m player/sketcher -t maze --until settled --margin 0.05
       sketchmark audit runs/player-sketcher
-    Exit codes are those of `sketchmark run`.
     """
 
     if run is None:
@@ -155,7 +158,7 @@ audit_command.params += _shared()
 
 
 @click.command("compare")
-@click.argument("runs", nargs=-1, required=True, metavar="FOLDER | RUN [RUN ...]", type=click.Path(path_type=Path))
+@click.argument("runs", nargs=-1, required=True, metavar="FOLDER | RUN [RUN ...]", type=RUN)
 @click.option("--metric", default="", help="Compare this score instead of each task's headline.")
 @click.option("--power", type=float, metavar="GAIN", help="How many samples would show a gain of this size (0.05).")
 @click.option("--published", is_flag=True, help="Show published scores.")
@@ -168,11 +171,15 @@ audit_command.params += _shared()
     type=click.Choice(["table", "md", "csv", "latex", "json"]),
     help="csv and json hold all digits.",
 )
+@click.option(
+    "--sort", type=click.Choice(list(SORTS)), help="Order of the rows, best first [default: score in a leaderboard]."
+)
+@details_option
 @click.option("--prices", type=click.Path(path_type=Path, exists=True), help="A price table or run file, for costs.")
 @output_option("Write there instead of printing.", folder=False)
 def compare_command(
     runs: tuple[Path, ...], metric: str, power: float | None, published: bool, anyway: bool, form: str,
-    prices: Path | None, output_path: Path | None,
+    sort: str | None, details: bool, prices: Path | None, output_path: Path | None,
 ) -> None:  # fmt: skip
     """Compare modes and canvases within a run, and further runs with the first, on the same samples; or print the
     leaderboard of a folder of runs.
@@ -181,8 +188,9 @@ def compare_command(
       sketchmark compare runs/a runs/b
       sketchmark compare runs --format latex --output_path board.tex
 
+    The answer comes first; --details adds p values, breakdowns by group and what each canvas shows.
     Differences run from the first to the second: positive means that drawing, or the later run, is better.
-    Published figures are shown and marked; `differs`, `compatible` or `too few to tell` weighs both uncertainties.
+    Published scores are marked: `differs`, `compatible` or `too few to tell` weighs both uncertainties.
     """
     from sketchmark.comparison import compare
     from sketchmark.comparison.formats import FORMATS
@@ -194,11 +202,12 @@ def compare_command(
                 "--power, --anyway and --published are for comparing runs",
                 f"name them: sketchmark compare {runs[0]}/…",
             )
-        text = _leaderboard(runs[0], metric, prices, form)
+        text = _leaderboard(runs[0], metric, prices, form, sort or "score", details)
     elif prices is not None:
         raise BadInput("--prices is for the leaderboard of a folder of runs", "name the folder they are in")
     else:
-        text = FORMATS[form](compare(runs, metric=metric, power=power, anyway=anyway, published=published))
+        found = compare(runs, metric=metric, power=power, anyway=anyway, published=published)
+        text = FORMATS[form](sorted_rows(found, sort) if sort else found, details)
     if output_path:
         output_path.write_text(text, "utf-8")
         tell(f"written to {output_path}")
@@ -206,10 +215,10 @@ def compare_command(
         tell_all(text)
 
 
-def _leaderboard(folder: Path, metric: str, prices: Path | None, form: str) -> str:
+def _leaderboard(folder: Path, metric: str, prices: Path | None, form: str, sort: str, details: bool) -> str:
     from sketchmark.comparison.formats import BOARD_FORMATS
     from sketchmark.comparison.leaderboard import leaderboard
     from sketchmark.models.wrappers import price_of
 
     known = (lambda model: price_of(prices, model)) if prices else (lambda model: None)
-    return BOARD_FORMATS[form](leaderboard(folder, metric=metric, prices=known))
+    return BOARD_FORMATS[form](leaderboard(folder, metric=metric, prices=known, sort=sort), details)

@@ -3,18 +3,17 @@ network."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import click
 
 from sketchmark.api import run
 from sketchmark.commands.options import output_option
+from sketchmark.comparison.findings import bounds, mean_of, span
+from sketchmark.comparison.headlines import run_sentences, score_of
 from sketchmark.folder import RunFolder
-from sketchmark.folder.results_format import CellResult, Gain
-from sketchmark.results.aggregate import why_none
 from sketchmark.terminal import tell
-from sketchmark.terminal.tables import Table, print_table
+from sketchmark.terminal.tables import Table, print_table, tell_wrapped
 from sketchmark.worlds import installed_worlds
 
 _CANVASES = {"player/sketcher": "own,blank,other,oracle"}
@@ -26,10 +25,20 @@ def play_demo(limit: int, path: Path) -> int:
         tell(f"{name} …", err=True)
         folders.append(_play(name, limit, path / name.partition("/")[2], path / "cache"))
     _print(folders)
-    tell(f"run folders: {path}")
-    tell(f"report:      {folders[-1].path / 'report.html'}")
+    last = folders[-1]
+    tell_wrapped(f"player/sketcher sees only a few moves ahead. {' '.join(run_sentences(last.results()))}")
+    tell_wrapped(f"Control: {_control(last)}")
+    tell()
+    tell(f"report:      {last.path / 'report.html'} (one file; open it in any browser)")
     tell(f"look closer: sketchmark view {path}")
     return 0
+
+
+def _control(folder: RunFolder) -> str:
+    """Say what a blank image in place of the drawing does."""
+    blank = [gain for gain in folder.results().gains if gain.canvas == "blank"]
+    gained = ", ".join(f"{span(gain)} on {gain.task}" for gain in blank)
+    return f"shown a blank image instead of its drawing, it gains {gained}."
 
 
 def _play(name: str, limit: int, path: Path, cache: Path) -> RunFolder:
@@ -53,46 +62,22 @@ def _worlds() -> list[str]:
 def _print(folders: list[RunFolder]) -> None:
     """Print one table: the headline score of each mode, and the gain by drawing."""
     modes = ("direct", "text_cot", "visual_cot")
-    columns = ("player", "world", *modes, "drawing gain", "blank canvas", "trouble")
-    table = Table("Does drawing help? Headline scores with 95% intervals", columns, texts=2)
+    columns = ("player", "world", "direct", "text", "drawn", "gain", "95%", "blank", "failed")
+    table = Table("Does drawing help? Headline scores in percent, with 95% intervals", columns, texts=2)
     for folder in folders:
         results = folder.results()
         for world in _worlds():
-            cells = results.tasks
+            found = {gain.canvas: gain for gain in results.gains if (gain.task, gain.mode) == (world, "visual_cot")}
+            cells = [cell for cell in results.tasks.values() if cell.task == world]
+            by_mode = {cell.mode: cell for cell in cells if cell.canvas == "own"}
             table.add(
-                results.model,
-                world,
-                *(_score(cells.get(f"{world}.{mode}")) for mode in modes),
-                _gain(results.gains, world, "own"),
-                _gain(results.gains, world, "blank"),
-                _trouble(cells, world),
+                *(results.model, world, *(score_of(by_mode[mode]) if mode in by_mode else "" for mode in modes)),
+                *(mean_of(found.get("own")), bounds(found.get("own"))),
+                mean_of(found["blank"]) if "blank" in found else "",
+                str(sum(sum(cell.failures.values()) for cell in cells)),
             )
+    table.below = ("gain: drawn minus direct, on the same samples; blank: the same gain, shown a blank image.",)
     print_table(table)
-
-
-def _score(cell: CellResult | None) -> str:
-    if not cell:
-        return ""
-    found = cell.metrics.get(cell.headline)
-    if not found:
-        return f"– ({why_none(cell)})"
-    return f"{found.mean:.2f} [{found.ci95[0]:.2f}, {found.ci95[1]:.2f}]"
-
-
-def _gain(gains: Sequence[Gain], world: str, canvas: str) -> str:
-    for gain in gains:
-        if (gain.task, gain.mode, gain.canvas) == (world, "visual_cot", canvas):
-            return f"{gain.gain:+.2f} [{gain.ci95[0]:+.2f}, {gain.ci95[1]:+.2f}]"
-    return ""
-
-
-def _trouble(cells: Mapping[str, CellResult], world: str) -> str:
-    counts: dict[str, int] = {}
-    for name, cell in cells.items():
-        if name.startswith(f"{world}."):
-            for kind, count in cell.failures.items():
-                counts[kind] = counts.get(kind, 0) + count
-    return ", ".join(f"{kind} {count}" for kind, count in counts.items()) or "none"
 
 
 @click.command()

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from sketchmark.commands.options import include_option, output_option
+from sketchmark.commands.options import RUN, include_option, output_option
 from sketchmark.terminal import notice, show_progress, tell
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.argument("runs", nargs=-1, required=True, metavar="RUN...", type=click.Path(path_type=Path))
+@click.argument("runs", nargs=-1, required=True, metavar="RUN...", type=RUN)
 @output_option("The run folder to make; must not exist.", required=True)
 @click.option("--partial", is_flag=True, help="Merge even if samples are missing.")
 @include_option("Folder with your own tasks.")
@@ -38,10 +38,12 @@ def merge_command(
     """Join the shards of a run (`sketchmark run --shard 0/3`, 1/3, 2/3) in one run folder.
 
     \b
-    The runs must agree in model, settings, prompts and data. Missing samples are named, and nothing is written
-    without --partial. The same sample in two runs counts once; two different answers to it are refused.
-    The merged folder is a run like any other: the `sketchmark run` command without --shard runs what is missing.
       sketchmark merge runs/player-solver-shard-*-of-3 --out runs/solver
+
+    The runs must agree in model, settings, prompts and data. Missing samples are named, and nothing is written
+    without --partial. The same sample in two runs counts once; two different answers to it are refused. The merged
+    folder is a run like any other: the `sketchmark run` command without --shard runs what is missing.
+
     Exit code: 0, 1 when some episodes failed or could not be scored, 2 when the runs cannot be merged.
     """
 
@@ -83,7 +85,7 @@ def merge_command(
     folder = RunFolder(output_path)
     results = folder.results()
     if not quiet:
-        print_all(with_replies(folder, results), f"the viewer shows them (sketchmark view {output_path})")
+        print_all(with_replies(folder, results), f"the viewer shows them (sketchmark view {output_path})", folder)
         tell(f"run folder: {output_path}")
         tell(f"report:     {output_path / 'report.html'}")
     unscored = tell_unscored(results.tasks, "the `sketchmark run` command without --shard retries")
@@ -97,12 +99,11 @@ _SHOWN = 20
 
 
 @click.command()
-@click.argument("run", type=click.Path(path_type=Path))
+@click.argument("run", type=RUN)
 @click.option("--dry-run", is_flag=True, help="Only report damage; change nothing.")
 def repair_command(run: Path, dry_run: bool) -> int:
     """Set damaged lines and images of RUN aside, and print what must be rerun or rescored.
 
-    \b
     A line is damaged when it is not what was written: the disk was full, the machine lost power, or the file was
     edited. It goes to RUN/set-aside, with its place; nothing is guessed. A run without damage is unchanged.
     """

@@ -16,7 +16,7 @@ from sketchmark.commands.options import include_option, output_option
 from sketchmark.errors import UnknownName
 from sketchmark.tasks.files import in_words
 from sketchmark.terminal import notice, tell, tell_all
-from sketchmark.terminal.tables import tell_wrapped
+from sketchmark.terminal.tables import tell_wrapped, wrapped
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -32,6 +32,8 @@ class ListedTask:
     family: str
     modes: tuple[str, ...]
     about: str
+    generated: bool = False
+    """It needs no data."""
 
 
 @dataclass(frozen=True)
@@ -76,7 +78,8 @@ def _wanted(name: str, words: Sequence[str]) -> bool:
 
 def _listed(catalog: Catalog, name: str) -> ListedTask:
     told = catalog.summary(name)
-    return ListedTask(name, catalog.family(name), tuple(told["modes"]), " ".join(told["about"].split()))
+    about = " ".join(told["about"].split())
+    return ListedTask(name, catalog.family(name), tuple(told["modes"]), about, told["generated"])
 
 
 def print_tasks(found: TaskList, *, as_json: bool = False) -> None:
@@ -85,44 +88,57 @@ def print_tasks(found: TaskList, *, as_json: bool = False) -> None:
     if as_json:
         _print_json(asdict(found))
         return
-    for line in _task_lines(found, columns() if has_width() else None):
+    for line in _task_lines(found, columns() if has_width() else _ENDLESS):
         tell(line)
     if found.unread:
         tell(f"could not be read: {found.unread}", err=True)
 
 
-def _task_lines(found: TaskList, width: int | None) -> Iterator[str]:
-    """Yield the lines. The usual modes follow the family's name, and a task with other modes lists them. Only the
-    first sentence about a task is printed, as far as it fits (in a pipe it always fits); `show` prints all of it."""
-    for family in sorted({task.family for task in found.tasks}):
-        tasks = [task for task in found.tasks if task.family == family]
+_ENDLESS = 100_000
+"""Width of a pipe, whose lines are for programs."""
+
+
+def _task_lines(found: TaskList, width: int) -> Iterator[str]:
+    """Yield the lines, first the tasks that need no data. The usual modes follow the family's name, and a task with
+    other modes lists them. Only the first sentence about a task is printed; `show` prints all of it."""
+    families: dict[str, list[ListedTask]] = {}
+    for task in found.tasks:
+        families.setdefault(task.family, []).append(task)
+    for family, tasks in sorted(families.items(), key=lambda one: (-_generated(one[1]), one[0])):
         usual = Counter(task.modes for task in tasks).most_common(1)[0][0]
-        yield f"{family} ({', '.join(usual)})"
+        yield from wrapped(f"{family} ({', '.join(usual)}): {_NEEDED[_generated(tasks)]}", width)
         column = max(len(task.name) for task in tasks)
         for task in tasks:
             modes = "" if task.modes == usual else f"({', '.join(task.modes)}) "
-            yield _cut(f"  {task.name:<{column}}  {modes}{task.about.split('. ')[0]}", width)
+            yield from _entry(task.name, f"{modes}{task.about.split('. ')[0]}", column, width)
         yield ""
     if found.groups:
         yield "groups"
         column = max(map(len, found.groups))
         for name, members in found.groups.items():
             count = "1 task" if len(members) == 1 else f"{len(members)} tasks"
-            yield _cut(f"  {name:<{column}}  {count}: {', '.join(members)}", width)
+            more = f" and {len(members) - _MEMBERS} more" if len(members) > _MEMBERS else ""
+            yield from _entry(name, f"{count}: {', '.join(members[:_MEMBERS])}{more}", column, width)
         yield ""
-    yield "sketchmark show TASK prints more; list tasks WORD lists fewer, --json everything"
+    yield from wrapped("Data comes from the hub (the extra `data`) or from --data PATH.", width)
+    yield from wrapped("`sketchmark show TASK` prints more; `list tasks WORD` lists fewer, --json everything.", width)
 
 
-def _cut(line: str, width: int | None) -> str:
-    """Truncate a line at the end of a word, so that half a name or number is never shown."""
-    if width is None or len(line) <= width:
-        return line.rstrip()
-    return f"{line[: width - 1].rsplit(' ', 1)[0].rstrip(' ,;:(')} …"
+_MEMBERS = 3
+_NEEDED = {2: "generated, no data needed", 1: "generated or from data", 0: "needs data"}
+
+
+def _generated(tasks: Sequence[ListedTask]) -> int:
+    """Return 2 if all of them are generated, 1 if some are, else 0."""
+    return all(task.generated for task in tasks) + any(task.generated for task in tasks)
+
+
+def _entry(name: str, about: str, column: int, width: int) -> list[str]:
+    return wrapped(about, width, f"  {name:<{column}}  ") or [f"  {name}"]
 
 
 def print_about(told: Mapping[str, str], *, as_json: bool) -> None:
     from sketchmark.terminal.console import columns
-    from sketchmark.terminal.tables import wrapped
 
     if as_json:
         _print_json([{"name": name, "about": about} for name, about in told.items()])
@@ -140,7 +156,7 @@ def _print_json(value: Any) -> None:
 
 
 @click.command()
-@click.argument("what", type=click.Choice(["tasks", "models", "worlds"]))
+@click.argument("what", default="tasks", type=click.Choice(["tasks", "models", "worlds"]))
 @click.argument("words", nargs=-1, metavar="[WORD ...]")
 @click.option("--json", "as_json", is_flag=True, help="Print everything as JSON.")
 @include_option("Tasks or models of your own.")
@@ -151,7 +167,8 @@ def list_command(
     """List tasks, models or worlds; with a WORD only those whose name contains or matches it.
 
     \b
-      sketchmark list tasks
+      sketchmark list
+      sketchmark list models
       sketchmark list tasks maze
       sketchmark list tasks 'uni_mmmu*' --json
     """

@@ -66,7 +66,8 @@ def doctor_command(model: str, model_args: str, include: tuple[Path, ...], price
     what it said before? Does an edit keep the rest? Are size, seed and limits
     kept to, or dropped without a word? What that means for the modes is
     below each finding.
-      sketchmark doctor --model openai/NAME --model-args base_url=http://127.0.0.1:8000/v1
+      sketchmark doctor --model openai/NAME \\
+          --model-args base_url=http://127.0.0.1:8000/v1
       sketchmark doctor --model player/patient
     Exit code: 0 when all that the model says it can do works, 1 when something
     does not, 2 when the model cannot be reached.

@@ -6,11 +6,12 @@ Shared options are spelled alike in all commands. lmms-eval's spelling of --incl
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
 import click
+from click.shell_completion import CompletionItem
 
 from sketchmark.errors import BadInput
 from sketchmark.settings import Field, fields
@@ -38,6 +39,65 @@ def limit(context: click.Context, option: click.Parameter, value: str | None) ->
         return number
     told = f"{value!r} is neither a count (20) nor a share (0.1); without --limit all are run"
     raise click.BadParameter(told, context, option)
+
+
+details_option = click.option(
+    "--details", is_flag=True, help="Also print every score, breakdown and gain (results.json has them all)."
+)
+
+
+def complete(names: Callable[[], Iterable[str]]) -> Callable[..., list[str]]:
+    """Complete the last of several names with commas. `names` is called only when a shell asks."""
+
+    def completed(context: click.Context, option: click.Parameter, typed: str) -> list[str]:
+        before, comma, last = typed.rpartition(",")
+        return [f"{before}{comma}{name}" for name in names() if name.startswith(last)]
+
+    return completed
+
+
+def _tasks() -> list[str]:
+    from sketchmark.catalog import Catalog
+
+    catalog = Catalog()
+    return [*catalog.task_names(), *catalog.group_names()]
+
+
+def _models() -> list[str]:
+    from sketchmark.catalog import Catalog
+    from sketchmark.models.players import PLAYERS
+
+    return [*(f"player/{name}" for name in PLAYERS), *(f"{name}/" for name in Catalog().model_names())]
+
+
+def _canvases() -> list[str]:
+    from sketchmark.episode.desk import CANVASES
+
+    return [*CANVASES, "all"]
+
+
+COMPLETED: dict[str, Callable[[], Iterable[str]]] = {
+    "tasks": _tasks,
+    "model": _models,
+    "judge": _models,
+    "mode": lambda: ("direct", "visual_cot", "text_cot"),
+    "canvas": _canvases,
+}
+"""Settings whose values a shell completes."""
+
+
+class RunPath(click.Path):
+    """Path of a run folder; a shell completes run folders below the current one, and other paths as usual."""
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        from sketchmark.folder import run_folders
+
+        found = map(str, run_folders(Path()))
+        listed = [CompletionItem(path) for path in found if path.startswith(incomplete)]
+        return listed or super().shell_complete(ctx, param, incomplete)
+
+
+RUN = RunPath(path_type=Path)
 
 
 class Joined(click.Option):
@@ -103,6 +163,8 @@ def _setting_option(field: Field) -> click.Option:
     about = field.about
     names = [field.option, *filter(None, [about.flag])]
     common: dict[str, Any] = {"help": about.help, "hidden": about.hidden}
+    if field.name in COMPLETED:
+        common["shell_complete"] = complete(COMPLETED[field.name])
     if field.kind == "flag":
         return click.Option(names, is_flag=True, **common)
     if field.kind == "paths":

@@ -55,7 +55,7 @@ def _cost(price: Price | None, usage: Mapping[str, int]) -> list[str]:
     return [f"{price(usage):.2f}"] if price else []
 
 
-def run_and_print(*, dry_run: bool, **options: Any) -> int:
+def run_and_print(*, dry_run: bool, details: bool = False, **options: Any) -> int:
     if options.get("quiet"):
         show_progress(False)
     prepared = prepare(**options)
@@ -67,20 +67,23 @@ def run_and_print(*, dry_run: bool, **options: Any) -> int:
     try:
         folder = play(prepared)
     except RunStopped:
-        _print(RunFolder(prepared.path), prepared)
+        _print(RunFolder(prepared.path), prepared, details)
         raise
-    _print(folder, prepared)
+    _print(folder, prepared, details)
     return exit_code(folder, prepared, at_cost_limit=prepared.is_stopped_by_cost())
 
 
-def _print(folder: RunFolder, run: PreparedRun) -> None:
+def _print(folder: RunFolder, run: PreparedRun, details: bool) -> None:
     if run.quiet:
         return
     from sketchmark.commands.tables import print_all
     from sketchmark.results.scorings import with_replies
 
     results, budget = with_replies(folder, folder.results()), run.budget
-    print_all(results, f"the viewer shows them (sketchmark view {folder.path})")
+    price = budget.price
+    costs = {name: price(cell.usage) for name, cell in results.tasks.items()} if price else {}
+    more = f"the viewer shows them (sketchmark view {folder.path})"
+    print_all(results, more, folder, details=details, costs=costs)
     tell(f"run folder: {folder.path}")
     tell(f"report:     {folder.path / 'report.html'}")
     for cell in run.cells:
@@ -92,7 +95,7 @@ def _print(folder: RunFolder, run: PreparedRun) -> None:
         tell(f"server:     {line}")
     _tell_calls("calls:      ", results.tasks.values(), budget.calls)
     if budget.price is not None:
-        in_all = sum(budget.price(cell.usage) for cell in results.tasks.values())
+        in_all = sum(costs.values())
         judge = f" ({budget.judge_spent:.4f} of it the judge's)" if budget.judge_price else ""
         without = ", the judge left out" if judge else ""
         tell(f"cost:       {budget.spent:.4f} now{judge}, {in_all:.4f} for the whole run{without}")
@@ -144,7 +147,7 @@ def _name_failures(folder: RunFolder, cell: Cell, summary: CellResult | None) ->
     return [failure for found in kinds.values() for _, failure in found]
 
 
-def run_suite_and_print(suite: Suite, *, dry_run: bool, quiet: bool) -> int:
+def run_suite_and_print(suite: Suite, *, dry_run: bool, quiet: bool, details: bool = False) -> int:
     outcomes = prepare_all(suite, quiet=quiet)
     _refuse_if_all_fail_alike(outcomes)
     _tell_warnings(outcomes)
@@ -171,7 +174,7 @@ def run_suite_and_print(suite: Suite, *, dry_run: bool, quiet: bool) -> int:
             _tell_errors(outcome, known[outcome.entry.name])
         codes.append(_code(outcome))
     if not quiet:
-        _print_board(suite, outcomes)
+        _print_board(suite, outcomes, details)
     return _told_at_the_end(outcomes, codes)
 
 
@@ -269,7 +272,7 @@ def _figures(usage: Counter[str]) -> list[str]:
     return [f"{usage[name]:,}" for name in _COLUMNS]
 
 
-def _print_board(suite: Suite, outcomes: Sequence[ModelOutcome]) -> None:
+def _print_board(suite: Suite, outcomes: Sequence[ModelOutcome], details: bool) -> None:
     """Print the leaderboard of this suite's models only."""
     from sketchmark.comparison.formats import BOARD_FORMATS
     from sketchmark.comparison.leaderboard import leaderboard
@@ -285,7 +288,7 @@ def _print_board(suite: Suite, outcomes: Sequence[ModelOutcome]) -> None:
         return
     known = (lambda model: price_of(prices, model)) if prices else (lambda model: None)
     found = leaderboard(suite.parent, runs=played, prices=known)
-    tell_all(BOARD_FORMATS["table"](found))
+    tell_all(BOARD_FORMATS["table"](found, details))
     tell(f"run folders: {suite.parent} (sketchmark view {suite.parent})")
     tell(f"leaderboard: sketchmark compare {suite.parent}{f' --prices {suite.prices_file}' if prices else ''}")
     cells = [cell for outcome in outcomes if outcome.folder for cell in outcome.folder.results().tasks.values()]

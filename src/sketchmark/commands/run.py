@@ -14,6 +14,7 @@ from sketchmark.errors import BadInput
 from sketchmark.terminal import notice
 
 _NAMED_IN_THE_FILE = ("model", "tasks", "model_args")
+_OF_THE_OUTPUT = ("dry_run", "details", "quiet")
 _ARGUMENTS = ("task_args", "gen_kwargs", "judge_args")
 
 
@@ -38,8 +39,8 @@ def _of_models(models: list[str], options: Mapping[str, Any]) -> int:
     from sketchmark.commands.outcome import run_suite_and_print
     from sketchmark.settings.run_file import of_models
 
-    own = {name: value for name, value in options.items() if name not in ("model", "dry_run", "quiet")}
-    return run_suite_and_print(of_models(models, **own), dry_run=options["dry_run"], quiet=options["quiet"])
+    own = {name: value for name, value in options.items() if name not in ("model", *_OF_THE_OUTPUT)}
+    return run_suite_and_print(of_models(models, **own), **{name: options[name] for name in _OF_THE_OUTPUT})
 
 
 def _of_file(path: Path, options: Mapping[str, Any], given: AbstractSet[str]) -> int:
@@ -51,15 +52,19 @@ def _of_file(path: Path, options: Mapping[str, Any], given: AbstractSet[str]) ->
         if name in given:
             option = name.replace("_", "-")
             raise BadInput(f"--{option} and a run file", f"the file names models, their arguments and tasks: {path}")
-    over = {name: options[name] for name in given if name not in ("dry_run", "quiet")}
+    over = {name: options[name] for name in given if name not in _OF_THE_OUTPUT}
     over |= {name: parse_arguments(over[name]) for name in _ARGUMENTS if name in over}
-    return run_suite_and_print(read_suite(path, **over), dry_run=options["dry_run"], quiet=options["quiet"])
+    return run_suite_and_print(read_suite(path, **over), **{name: options[name] for name in _OF_THE_OUTPUT})
 
 
 _DRY_RUN = click.Option(
     ["--dry-run"], is_flag=True, help="Count the calls and images of this run and its judge, and stop."
 )
+_DETAILS = click.Option(
+    ["--details"], is_flag=True, help="Also print every score, breakdown and gain (results.json has them all)."
+)
 _LOGGING = [
+    _DETAILS,
     click.Option(["--log-samples"], is_flag=True, help="Accepted for lmms-eval users; samples are always logged."),
     click.Option(
         ["--log-samples-suffix"],
@@ -81,21 +86,27 @@ _LOGGING = [
 @click.argument("run_file", required=False, type=click.Path(path_type=Path))
 @click.pass_context
 def run_command(context: click.Context, /, run_file: Path | None, **options: Any) -> int:
-    """Run TASKS with a MODEL, write the run folder, print the table; or run the models of a RUN_FILE.
+    """Run TASKS with a MODEL, write the run folder and print the answer; or run the models of a RUN_FILE.
 
     \b
-    The same command again resumes where it stopped; nothing finished is done twice, and an episode that failed
-    for reasons other than the model's is rerun.
-      sketchmark run --model player/sketcher --tasks maze,sliding --mode direct,visual_cot --limit 50
-      sketchmark run --model openai/gpt-6-luna --tasks mmsi --mode direct,visual_cot
+      sketchmark run --model player/sketcher --tasks maze,sliding \\
+          --mode direct,visual_cot --canvas own,blank --limit 50
+      sketchmark run -m openai/gpt-6-luna -t mmsi --mode direct,visual_cot
       sketchmark run --model player/random,player/solver --tasks maze --limit 20
       sketchmark run suite.yaml --dry-run
-      sketchmark run --model hf/NAME --tasks mmsi --engine ray --ray-address auto --num-gpus 1 --concurrency 64
-    --concurrency, --max-requests-per-minute and --max-cost hold for all replicas together.
-    Exit code: 0 when every episode was scored (a model failure, such as a missing drawing, is scored as wrong),
-    1 when some failed for other reasons, 2 for input that cannot be used or a run that stopped
-    because no further call would work (a wrong address, a refused key, an empty account, many failures alike in a
-    row), 3 when the cost limit stopped it, 130 after Ctrl-C, 143 after SIGTERM.
+
+    The same command again resumes where it stopped: finished episodes are kept, and episodes that failed for reasons
+    other than the model's are rerun. --concurrency, --max-requests-per-minute and --max-cost hold for all replicas
+    together.
+
+    \b
+    Exit codes:
+      0    every episode was scored; a model failure is scored as wrong
+      1    some episodes failed for other reasons
+      2    the input cannot be used, or no further call would work (a refused
+           key, a wrong address, an empty account, many equal failures)
+      3    the cost limit stopped it
+      130  after Ctrl-C; 143 after SIGTERM
     """
 
     if options["tasks"] == "list":

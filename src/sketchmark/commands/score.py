@@ -7,12 +7,12 @@ from typing import Any
 
 import click
 
-from sketchmark.commands.options import include_option
+from sketchmark.commands.options import RUN, details_option, include_option
 from sketchmark.terminal import notice, tell, tell_all
 
 
 @click.command()
-@click.argument("run", type=click.Path(path_type=Path))
+@click.argument("run", type=RUN)
 @click.option(
     "--metric", "-m", "metrics", multiple=True, required=True, help="rate, green, radgraph, chexbert, bertscore."
 )
@@ -70,7 +70,7 @@ def _values(metric: str, references: list[str], replies: list[str]) -> dict[str,
 
 
 @click.command()
-@click.argument("run", type=click.Path(path_type=Path))
+@click.argument("run", type=RUN)
 @click.option(
     "--scoring",
     default="strict",
@@ -82,6 +82,7 @@ def _values(metric: str, references: list[str], replies: list[str]) -> dict[str,
 @click.option(
     "--json", "as_json", is_flag=True, help="Print results.json and every reply that is parsed differently."
 )
+@details_option
 @include_option("Tasks of your own.")
 @click.option("--data", type=click.Path(path_type=Path), help="Their data, if it was moved since the run.")
 @click.option("--trust-code", is_flag=True, help="Run Python that a task in an --include folder names.")
@@ -91,6 +92,7 @@ def score_command(
     judge: str,
     judge_args: str,
     as_json: bool,
+    details: bool,
     include: tuple[Path, ...],
     data: Path | None,
     trust_code: bool,
@@ -102,6 +104,7 @@ def score_command(
     sketchmark score runs/my-run --scoring official
     sketchmark score runs/my-run --scoring strict,code-fork
     sketchmark score runs/my-run --scoring ra-al --judge openai/gpt-6-luna
+
     ra-al scores whether stored drawings follow the reasoning (RA) and whether the answer follows them (AL), by a
     judge and, if a drawing can be read, without one. It is reported next to the run's own scores.
     """
@@ -157,7 +160,8 @@ def score_command(
     if as_json:
         print_json(results)
     else:
-        print_all(results, f"--json lists them, and the viewer shows them (sketchmark view {folder.path})")
+        more = f"--json lists them, and the viewer shows them (sketchmark view {folder.path})"
+        print_all(results, more, folder, details=details, replies=True)
     return 1 if tell_unscored(results.tasks, "the same command tries again") else 0
 
 
@@ -172,26 +176,30 @@ def score_command(
 @click.option("--judge", default="", help="A model that judges open answers.")
 @click.option("--judge-args", default="", help="key=value,… for the judge.")
 @click.option("--json", "as_json", is_flag=True, help="Print everything as JSON.")
+@details_option
 def score_file_command(**options: Any) -> int:
     """Score a file of replies with the scorer of a task.
 
-    \b
     FILE is JSON or JSONL with `id` and `response`, a folder of MMMU's <subject>/output.json, or MMMU-Pro's *.jsonl.
-      sketchmark score-file --task mmmu --predictions outputs/llava --scoring strict,official
-      sketchmark score-file --task vqa_rad --data data/VQA_RAD --predictions results.json --scoring strict,code-fork
+
+    \b
+      sketchmark score-file --task mmmu --predictions outputs/llava \\
+          --scoring strict,official
+      sketchmark score-file --task vqa_rad --data data/VQA_RAD \\
+          --predictions results.json --scoring strict,code-fork
     """
     from sketchmark.commands.tables import print_all, print_json, tell_unscored
     from sketchmark.progress import watcher
     from sketchmark.results.score_file import score_files
 
     with watcher(brief=True) as looking:
-        asked = {name: value for name, value in options.items() if name != "as_json"}
+        asked = {name: value for name, value in options.items() if name not in ("as_json", "details")}
         results = score_files(**asked, looking=looking)
     code = 1 if tell_unscored(results.tasks, "the same command tries again") else 0
     if options["as_json"]:
         print_json(results)
         return code
-    print_all(results, "--json lists them")
+    print_all(results, "--json lists them", details=options["details"], replies=True)
     for name, cell in results.tasks.items():
         for what, ids in (("unanswered", cell.unanswered), ("unknown", cell.unknown)):
             if ids:
@@ -200,13 +208,12 @@ def score_file_command(**options: Any) -> int:
 
 
 @click.command()
-@click.argument("run", type=click.Path(path_type=Path))
+@click.argument("run", type=RUN)
 def submission_command(run: Path) -> int:
     """Write the submission files of RUN, for tasks that have them.
 
-    \b
-    MMMU test (answers withheld): one JSON of id -> answer, for EvalAI.
-    IU X-Ray, MIMIC-CXR, CheXpert Plus: predictions.csv and ground_truth.csv, for report-metric suites.
+    MMMU test (answers withheld): one JSON of id -> answer, for EvalAI. IU X-Ray, MIMIC-CXR, CheXpert Plus:
+    predictions.csv and ground_truth.csv, for report-metric suites.
     """
     from sketchmark.catalog import Catalog
     from sketchmark.errors import BadInput

@@ -5,16 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from sketchmark.comparison.findings import bounds_of
-from sketchmark.comparison.tables import conditions, gains_table, mean_of, scores_table, trouble_of
-from sketchmark.folder.results_format import BenchmarkTotal, CellResult, Gain, Mean, Results
+from sketchmark.comparison.findings import Findings, bounds, mean_of
+from sketchmark.comparison.headlines import summary_tables, trouble_lines
+from sketchmark.comparison.tables import conditions, gains_table, scores_table
+from sketchmark.folder import RunFolder
+from sketchmark.folder.results_format import BenchmarkTotal, CellResult, Mean, Results
 from sketchmark.results import MEANING
 from sketchmark.results.aggregate import flat, warned
 from sketchmark.results.scorings import sentences
 from sketchmark.results.summary import NO_VERDICT
+from sketchmark.stats.intervals import as_percent
 from sketchmark.tasks import RA_AL
 from sketchmark.terminal import tell
-from sketchmark.terminal.tables import Table, print_table, tell_wrapped
+from sketchmark.terminal.tables import Table, print_table, tell_wrapped, wrapped
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -28,7 +31,7 @@ def print_alignment(results: Results) -> None:
         metrics = cell.scorings[RA_AL].metrics if RA_AL in cell.scorings else {}
         for name in (name for name in MEANING if name in metrics):
             found = metrics[name]
-            table.add(label, MEANING[name], mean_of(found), bounds_of(found), str(found.n))
+            table.add(label, MEANING[name], mean_of(found), bounds(found), str(found.n))
     if table.rows:
         print_table(table)
 
@@ -65,43 +68,52 @@ def _read(readings: dict[str, str | None], scoring: str) -> str:
 
 
 def _score(value: float | None) -> str:
-    return "-" if value is None else f"{value:.3g}"
+    return "-" if value is None else as_percent(value)
 
 
 _MOST_GROUPS = 12
 """Groups per task: enough for categories, not for every length of a path."""
 
 
-def print_results(results: Results) -> None:
-    """Print the scores, other failures and conditions, groups, warnings, and gains."""
+def print_summary(results: Results, comparison: Findings | None, costs: Mapping[str, float]) -> None:
+    """Print the answer: the headline table and sentence, the controls, and a line for each kind of failure."""
     from sketchmark.terminal.console import console
 
     out = console()
     if results.part:
         out.print(results.part, style="yellow")
-    out.print(scores_table(results))
-    for name, cell in results.tasks.items():
-        if trouble := trouble_of(cell):
-            out.print(f"{name}: {trouble}", style="red")
+    for table in summary_tables(results, comparison, costs):
+        out.print(table)
     for line in conditions(results):
-        out.print(line)
+        tell_wrapped(line)
+    lines = [(line, "red") for line in trouble_lines(results.tasks)]
+    lines += [(f"warning: {line}", "yellow") for line in (*results.warnings, *warned(results.tasks))]
+    for text, style in lines:
+        for line in wrapped(text, out.width):
+            out.print(line, style=style)
+
+
+def print_details(results: Results) -> None:
+    """Print every score of every cell, the headline score by group, and all gains."""
+    from sketchmark.terminal.console import console
+
+    out = console()
+    out.print(scores_table(results))
     _print_groups(out, results.tasks)
-    for warning in (*results.warnings, *warned(results.tasks)):
-        out.print(f"warning: {warning}", style="yellow")
     if results.gains:
         out.print(gains_table(results.gains))
 
 
 def _print_groups(out: Console, cells: Mapping[str, CellResult]) -> None:
-    """Print the headline score by the first group key of each task; the report has all keys."""
-    table = Table("By group", ("task.mode", "by", "group", "mean", "95%", "n"), texts=3)
+    """Print the headline score by every group key of each task. Lengths and other numbers are in the report."""
+    table = Table("By group, in percent", ("task.mode", "by", "group", "mean", "95%", "n"), texts=3)
     for name, cell in cells.items():
-        by, groups = next(iter(cell.by.items()), ("", {}))
-        if not 2 <= len(groups) <= _MOST_GROUPS or all(group.isdigit() for group in groups):
-            continue
-        for label, group in groups.items():
-            found = group.metrics.get(cell.headline)
-            table.add(name, by, label, mean_of(found), bounds_of(found), str(found.n if found else 0))
+        for by, groups in cell.by.items():
+            if not 2 <= len(groups) <= _MOST_GROUPS or all(group.isdigit() for group in groups):
+                continue
+            for label, group in groups.items():
+                found = group.metrics.get(cell.headline)
+                table.add(name, by, label, mean_of(found), bounds(found), str(found.n if found else 0))
     if table.rows:
         out.print(table)
 
@@ -121,10 +133,8 @@ def print_scorings(results: Results) -> None:
         print_table(table)
 
 
-def _written(number: float | None) -> str:
-    if number is None:
-        return ""
-    return str(number) if isinstance(number, int) else f"{number:.3f}"
+def _written(value: float | None) -> str:
+    return "" if value is None else str(value) if isinstance(value, int) else as_percent(value)
 
 
 _NAMED = 3
@@ -163,25 +173,43 @@ def _table(total: BenchmarkTotal, overall: Mean) -> Table:
     for name, mean in {**total.categories, "overall": overall}.items():
         change = total.gains.get(name)
         table.add(
-            *(name, f"{mean.mean:.4f}", _bounds(mean, ".3f"), str(mean.n)),
-            *((f"{change.gain:+.4f}", _bounds(change, "+.3f")) if change else ()),
+            *(name, mean_of(mean), bounds(mean), str(mean.n)),
+            *((mean_of(change), bounds(change)) if change else ()),
             style="bold" if name == "overall" else "",
         )
     return table
 
 
-def _bounds(found: Mean | Gain, style: str) -> str:
-    low, high = found.ci95
-    return "" if low is None or high is None else f"[{low:{style}}, {high:{style}}]"
+def print_all(
+    results: Results,
+    all_readings: str,
+    folder: RunFolder | None = None,
+    *,
+    details: bool = False,
+    replies: bool = False,
+    costs: Mapping[str, float] | None = None,
+) -> None:
+    """Print the summary; with `details` all tables, with `replies` those on which scorings disagree.
 
+    `all_readings` says where to find all these replies. `folder` gives the controls, `costs` the cost of each cell.
+    """
+    from sketchmark.comparison import controls_of
 
-def print_all(results: Results, all_readings: str) -> None:
-    """Print all tables. `all_readings` says where to find all replies on which scorings disagree."""
-    print_results(results)
+    print_summary(results, controls_of(folder, results) if folder else None, costs or {})
     print_totals(results)
     print_alignment(results)
-    print_scorings(results)
-    print_readings(results, all_readings)
+    if details:
+        print_details(results)
+    if details or replies:
+        print_scorings(results)
+        print_readings(results, all_readings)
+        return
+    said = list(sentences(results.tasks))
+    differing = [line for line in said if not line.endswith(" alike")]
+    if said and not differing:
+        tell_wrapped("All scorings read and score every reply alike.")
+    for line in differing:
+        tell_wrapped(line)
 
 
 def print_json(results: Results) -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -31,6 +31,7 @@ from sketchmark.comparison.findings import (
     as_json,
 )
 from sketchmark.comparison.formats import to_markdown
+from sketchmark.comparison.headlines import has_controls
 from sketchmark.comparison.pairs import (
     across_canvases,
     across_modes,
@@ -43,8 +44,9 @@ from sketchmark.comparison.pairs import (
 )
 from sketchmark.comparison.published import beside, beside_totals
 from sketchmark.comparison.tables import to_terminal
-from sketchmark.errors import BadInput, RunConflict
+from sketchmark.errors import BadInput, RunConflict, SketchmarkError
 from sketchmark.files import from_home
+from sketchmark.folder import RunFolder
 from sketchmark.folder.format import condition
 from sketchmark.folder.index import CellView, RunView, failure_counts, open_cells
 from sketchmark.folder.results_format import Results
@@ -68,6 +70,26 @@ class Comparison(Findings):
     def _repr_markdown_(self) -> str:
         """Show it in a notebook, with all untrusted text escaped."""
         return to_markdown(self)
+
+    def details(self) -> str:
+        """Return everything as text: with p values, breakdowns by group, and each canvas."""
+        return to_terminal(self, details=True)
+
+
+SORTS: dict[str, Callable[[TableRow], float | str]] = {
+    "score": lambda row: -(row.after.score.mean or 0.0),
+    "gain": lambda row: -(row.difference.mean or 0.0),
+    "name": lambda row: row.task,
+    "cost": lambda row: 0.0,
+}
+"""Orders of `--sort`. Costs are known in a leaderboard only."""
+
+
+def sorted_rows(found: Comparison, by: str) -> Comparison:
+    """Sort the rows, best first; rows that are equal stay in the order of the runs' tasks."""
+    if by == "cost":
+        raise BadInput("a comparison of runs has no costs", "`compare FOLDER --prices FILE --sort cost` has them")
+    return replace(found, rows=tuple(sorted(found.rows, key=SORTS[by])))
 
 
 Run = str | os.PathLike[str] | RunView
@@ -112,6 +134,16 @@ def compare(
     corrected = holm([row.difference.p for row in work.rows])
     rows = tuple(replace(row, p_holm=p) for row, p in zip(_told_apart(work.rows), corrected, strict=True))
     return Comparison(rows, tuple(work.canvases), tuple(dict.fromkeys(work.notes)), tuple(work.published))
+
+
+def controls_of(folder: RunFolder, results: Results) -> Comparison | None:
+    """Compare the canvases and modes of a run; None if it has no controls, or none that can be compared."""
+    if not has_controls(results):
+        return None
+    try:
+        return compare(folder.path)
+    except SketchmarkError:  # a side is not scored yet, or belongs to other data
+        return None
 
 
 @dataclass

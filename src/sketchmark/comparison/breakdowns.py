@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -14,15 +15,13 @@ from sketchmark.comparison.findings import (
     DrawingSplit,
     Group,
     direction,
-    points,
-    share,
     span,
 )
 from sketchmark.episode.desk import CANVASES
 from sketchmark.folder.index import CellView, failure_counts
 from sketchmark.results.summary import Pair, Pairs, Rows, mean_of, pair
 from sketchmark.stats.differences import Difference, holm, trend
-from sketchmark.stats.intervals import Interval
+from sketchmark.stats.intervals import Interval, as_percent
 
 MOST_CATEGORIES = 40
 """Values of a group key. One with more identifies samples instead of grouping them."""
@@ -114,7 +113,7 @@ def canvas_table(cells: Mapping[str, tuple[CellView, Rows]], metric: str) -> Can
 def _canvas_sentence(scores: list[CanvasScore]) -> str:
     by_name = {score.canvas: score for score in scores}
     if "own" not in by_name:
-        return "The model's own drawings were not played: nothing to hold the controls against."
+        return "The canvas own was not run, so the controls have nothing to be compared with."
     said = [
         _tell(_TELL[name], score.own_minus_this, score.p_holm)
         for name, score in by_name.items()
@@ -136,38 +135,38 @@ _TELL = {
     "blank": _Control(
         better="The answer depends on the drawing: on a blank canvas it loses {size}.",
         worse="The drawing does harm: on a blank canvas the answer gains {size}.",
-        undecided="Whether the drawing is looked at is not settled (own − blank {span}): more samples would tell.",
-        alike="The drawing is hardly looked at: a blank canvas does about as well (own − blank {span}).",
+        undecided="Whether the model uses its drawing is unclear: own − blank is {span}.",
+        alike="The drawing is hardly used: a blank canvas does about as well (own − blank {span}).",
     ),
     "other": _Control(
-        better="What is drawn matters: with another sample's drawing it loses {size}.",
-        worse="Another sample's drawing does better than the own one, by {size}.",
-        undecided="Whether its content is used is not settled (own − other {span}).",
-        alike="Its content is hardly used: another sample's drawing does about as well (own − other {span}).",
+        better="The content matters: with another sample's drawing it loses {size}.",
+        worse="Another sample's drawing does better than its own, by {size}.",
+        undecided="Whether the content is used is unclear: own − other is {span}.",
+        alike="The content is hardly used: another sample's drawing does about as well (own − other {span}).",
     ),
     "oracle": _Control(
-        better="The true pictures do worse than the own ones, by {size}.",
-        worse="Drawing is a bottleneck: with the true pictures it gains {size}.",
-        undecided="Whether drawing holds it back is not settled (own − oracle {span}).",
-        alike="Drawing hardly holds it back: the true pictures do about as well (own − oracle {span}).",
+        better="Ground-truth images do worse than its own, by {size}.",
+        worse="Wrong drawings cost {size} against ground-truth images.",
+        undecided="Whether wrong drawings hold it back is unclear: own − oracle is {span}.",
+        alike="Wrong drawings cost hardly anything: ground-truth images do about as well (own − oracle {span}).",
     ),
     "source": _Control(
-        better="It is the picture that helps: shown its code instead, it loses {size}.",
-        worse="Its code serves it better than the picture, by {size}.",
-        undecided="Whether it is the picture or the code that helps is not settled (own − source {span}).",
-        alike="The picture adds hardly anything to the code it was drawn by (own − source {span}).",
+        better="The image helps: shown its code instead, it loses {size}.",
+        worse="Its code does better than the image, by {size}.",
+        undecided="Whether the image or its code helps is unclear: own − source is {span}.",
+        alike="The image adds hardly anything to its code (own − source {span}).",
     ),
     "corrupt": _Control(
-        better="It can be led astray: with one thing wrong in the true pictures it loses {size}.",
-        worse="Its own drawings do worse than true pictures with one thing wrong, by {size}.",
-        undecided="Whether one wrong thing leads it astray is not settled (own − corrupt {span}).",
-        alike="True pictures with one thing wrong do about as well as its own drawings (own − corrupt {span}).",
+        better="Errors mislead it: with one error in the ground-truth images it loses {size}.",
+        worse="Its own drawings do worse than ground-truth images with one error, by {size}.",
+        undecided="Whether one error misleads it is unclear: own − corrupt is {span}.",
+        alike="Ground-truth images with one error do about as well as its own (own − corrupt {span}).",
     ),
     "caption": _Control(
-        better="The picture says more than its content in words: with a caption it loses {size}.",
-        worse="Its drawing in words does better than the picture itself, by {size}.",
-        undecided="Whether the picture says more than its content in words is not settled (own − caption {span}).",
-        alike="The drawing's content in words does about as well as the picture (own − caption {span}).",
+        better="The image adds to its description: with a caption it loses {size}.",
+        worse="A description does better than the image itself, by {size}.",
+        undecided="Whether the image adds to its description is unclear: own − caption is {span}.",
+        alike="A description does about as well as the image (own − caption {span}).",
     ),
 }
 _NEAR_ZERO = 0.1
@@ -179,7 +178,14 @@ def _tell(control: _Control, found: Difference, p: float | None) -> str:
 
 
 def _size(found: Difference) -> str:
-    return points(abs(found.mean or 0), (found.low, found.high)).lstrip("+")
+    """Return `12.0 points [5.1, 18.8]`, positive in the direction of the sentence."""
+    turned = found if (found.mean or 0) > 0 else _negated(found)
+    return span(turned).replace("+", "")
+
+
+def _negated(found: Difference) -> Difference:
+    mean, low, high = (None if end is None else -end for end in (found.mean, found.high, found.low))
+    return replace(found, mean=mean, low=low, high=high)
 
 
 def split_by_drawing(pairs: Pairs) -> DrawingSplit | None:
@@ -206,11 +212,11 @@ def _frames_sentence(right: Interval, wrong: Interval, binary: bool) -> str:
         return f"The drawn frames are always right ({right.n} of {right.n}); {_then(right, binary)}."
     return (
         f"When the drawn frames are right, {_then(right, binary)} ({right.n} samples); "
-        f"when wrong, {share(wrong.mean)} ({wrong.n} samples)."
+        f"when wrong, {as_percent(wrong.mean)}% ({wrong.n} samples)."
     )
 
 
 def _then(found: Interval, binary: bool) -> str:
     if binary:
-        return f"the answer is right {share(found.mean)} of the time"
-    return f"the answer scores {share(found.mean)} on average"
+        return f"the answer is right {as_percent(found.mean)}% of the time"
+    return f"the answer scores {as_percent(found.mean)}% on average"

@@ -6,14 +6,14 @@ and to the CSV, add one `Column` to `COLUMNS`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal
 
 from sketchmark import stats
-from sketchmark.folder.results_format import Gain, Metric
+from sketchmark.folder.results_format import Gain, Mean
 from sketchmark.stats.differences import Apart, Difference, Trend, Verdict, share_of, verdict
-from sketchmark.stats.intervals import Interval, in_points
+from sketchmark.stats.intervals import Bounds, Interval, as_bracket, as_p, as_percent, as_points
 
 
 @dataclass(frozen=True)
@@ -198,47 +198,44 @@ def direction(found: Difference, p: float | None, margin: float) -> Direction:
     return "none"
 
 
-def share(value: float | None) -> str:
-    return "–" if value is None else f"{100 * value:.0f} %"
+def points(value: float | None, ci: Bounds = ()) -> str:
+    return "–" if value is None else f"{as_points(value, ci)} points"
 
 
-def points(value: float | None, ci: Sequence[float | None] = ()) -> str:
-    return "–" if value is None else f"{in_points(value, ci):+.1f} points"
-
-
-def span(found: Difference) -> str:
+def span(found: Difference | Gain) -> str:
     """Return `+12.0 points [+5.1, +18.8]`."""
-    if found.low is None or found.high is None:
-        return points(found.mean)
-    ci = found.low, found.high
-    return f"{points(found.mean, ci)} [{in_points(found.low, ci):+.1f}, {in_points(found.high, ci):+.1f}]"
+    mean = found.gain if isinstance(found, Gain) else found.mean
+    return " ".join(filter(None, (points(mean, ends(found)), bounds(found))))
 
 
-def number(value: float | None) -> str:
-    return "–" if value is None else f"{value:.3f}"
+def ends(found: Interval | Difference | Apart | Mean | Gain) -> Bounds:
+    return found.ci95 if isinstance(found, (Mean, Gain)) else (found.low, found.high)
 
 
-def signed(value: float | None) -> str:
-    return "–" if value is None else f"{value:+.3f}"
-
-
-def bounds(found: Interval | Difference) -> str:
-    write = signed if isinstance(found, Difference) else number
-    return "" if found.low is None else f"[{write(found.low)}, {write(found.high)}]"
-
-
-def bounds_of(found: Metric | Gain | None) -> str:
-    """Return the same for a number of results.json; empty without an interval."""
-    low, high = found.ci95 if found else (None, None)
-    write = signed if isinstance(found, Gain) else number
-    return "" if low is None or high is None else f"[{write(low)}, {write(high)}]"
-
-
-def chance(p: float | None) -> str:
-    """Return a p value as papers print it: without false precision, never zero."""
-    if p is None:
+def mean_of(found: Interval | Difference | Apart | Mean | Gain | None) -> str:
+    """Return a mean, a difference with its sign; `–` without one. A count stays whole."""
+    if found is None:
         return "–"
-    return "<0.001" if p < 0.001 else f"{p:.3f}"
+    if isinstance(found, (Difference, Apart)):
+        return as_points(found.mean, ends(found))
+    if isinstance(found, Gain):
+        return as_points(found.gain, ends(found))
+    return str(found.mean) if isinstance(found.mean, int) else as_percent(found.mean, ends(found))
+
+
+def bounds(found: Interval | Difference | Apart | Mean | Gain | None) -> str:
+    """Return `[8.9, 53.2]`, for a difference with signs; empty without an interval."""
+    return as_bracket(ends(found), signed=isinstance(found, (Difference, Apart, Gain))) if found else ""
+
+
+def verdict_text(found: Difference | Apart | Gain | None, verdict: str | None) -> str:
+    """Return the verdict for a reader. No helped and no hurt sample is a finding, not an unclear one."""
+    if isinstance(found, (Difference, Gain)) and verdict == "unclear" and not found.helped and not found.hurt:
+        return NO_CHANGE
+    return verdict or ""
+
+
+NO_CHANGE = "no change seen"
 
 
 @dataclass(frozen=True)
@@ -268,6 +265,10 @@ class Line:
     def verdict(self) -> Verdict | None:
         found = self.difference
         return None if found is None or self.p_holm is None else verdict(found.mean, self.p_holm)
+
+    @property
+    def verdict_text(self) -> str:
+        return verdict_text(self.difference, self.verdict)
 
 
 def lines(found: Findings) -> Iterator[Line]:
@@ -321,7 +322,8 @@ class Column:
     """One column of the CSV, of the tables of differences, or of both.
 
     `path` is the value's path in a `Line`; with underscores it is the name in the CSV. In the tables the title is
-    `head` and `place` gives the order. `groups`: it is in the tables by group as well.
+    `head` and `place` gives the order. `groups`: it is in the tables by group as well. `detail`: the table of
+    differences has it only with `--details`.
     """
 
     path: str
@@ -329,6 +331,7 @@ class Column:
     text: Callable[[Any], str] = str
     place: int = 0
     groups: bool = True
+    detail: bool = False
     csv: bool = True
 
     @property
@@ -346,38 +349,39 @@ class Column:
         return self.text(self.value(line))
 
 
+_ENDS = ("mean", "low", "high", "n", "method")
 COLUMNS = (
     Column("table"),
     Column("task", "task", place=10, groups=False),
     Column("compared", "compared", place=30, groups=False),
-    Column("score", "score", place=20, groups=False),
+    Column("score"),
     Column("key"),
     Column("value"),
     Column("run_before"),
     Column("run_after"),
     Column("scoring_before"),
     Column("scoring_after"),
-    Column("before.mean", "before", number, place=40),
-    *(Column(f"before.{name}") for name in ("low", "high", "n", "method")),
-    Column("after.mean", "after", number, place=50),
-    *(Column(f"after.{name}") for name in ("low", "high", "n", "method")),
-    Column("difference.mean", "difference", signed, place=60),
+    Column("before", "before", mean_of, place=40, csv=False),
+    *(Column(f"before.{name}") for name in _ENDS),
+    Column("after", "after", mean_of, place=50, csv=False),
+    *(Column(f"after.{name}") for name in _ENDS),
+    Column("difference", "change", mean_of, place=60, csv=False),
     Column("difference", "95%", bounds, place=70, csv=False),
-    Column("difference.low"),
-    Column("difference.high"),
-    Column("difference.p", "p", chance, place=130, groups=False),
-    Column("difference.helped", "helped", place=100),
-    Column("difference.hurt", "hurt", place=110),
-    Column("difference.same", "same", place=120),
+    *(Column(f"difference.{name}") for name in ("mean", "low", "high")),
+    Column("difference.p", "p", as_p, place=130, groups=False, detail=True),
+    Column("difference.helped", "helped", place=100, detail=True),
+    Column("difference.hurt", "hurt", place=110, detail=True),
+    Column("difference.same", "same", place=120, detail=True),
     Column("difference.n", "n", place=140),
     Column("difference.method"),
-    Column("p_holm", "p (Holm)", chance, place=80),
-    Column("verdict", "verdict", place=90, groups=False),
+    Column("p_holm", "p (Holm)", as_p, place=80, detail=True),
+    Column("verdict_text", "verdict", place=90, groups=False, csv=False),
+    Column("verdict"),
 )
 """In the order of the CSV; `place` orders them in the tables."""
 
 
-def table_columns(*, groups: bool = False) -> list[Column]:
+def table_columns(*, groups: bool = False, details: bool = True) -> list[Column]:
     """Return the columns of the table of differences, or of the tables by group, in their order."""
-    wanted = [column for column in COLUMNS if column.head and (column.groups or not groups)]
+    wanted = [one for one in COLUMNS if one.head and (one.groups or not groups) and (details or not one.detail)]
     return sorted(wanted, key=lambda column: column.place)

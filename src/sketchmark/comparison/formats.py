@@ -16,12 +16,13 @@ from sketchmark.terminal import shown
 from sketchmark.terminal.tables import Table
 
 
-def to_json(comparison: Findings) -> str:
-    return json.dumps(as_json(comparison), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+def to_json(comparison: Findings, details: bool = True) -> str:
+    """Write everything; JSON and CSV are for programs, and `details` changes nothing."""
+    return _as_json(as_json(comparison))
 
 
-def to_markdown(comparison: Findings) -> str:
-    return markdown(tables(comparison), comparison.notes)
+def to_markdown(comparison: Findings, details: bool = False) -> str:
+    return markdown(tables(comparison, details), comparison.notes)
 
 
 def markdown(tables: Iterable[Table], notes: Sequence[str]) -> str:
@@ -62,8 +63,8 @@ _LATEX = {
 } | {char: f"\\{char}" for char in "&%$#_{}"}
 
 
-def to_latex(comparison: Findings) -> str:
-    return latex(tables(comparison), comparison.notes)
+def to_latex(comparison: Findings, details: bool = False) -> str:
+    return latex(tables(comparison, details), comparison.notes)
 
 
 def latex(tables: Iterable[Table], notes: Sequence[str]) -> str:
@@ -104,7 +105,7 @@ def _flat_text(text: str) -> str:
     return shown(" ".join(text.split()))
 
 
-def to_csv(comparison: Findings) -> str:
+def to_csv(comparison: Findings, details: bool = True) -> str:
     """Write one line per difference, with all digits."""
     columns = [column for column in COLUMNS if column.csv]
     values = ([column.value(line) for column in columns] for line in lines(comparison))
@@ -124,7 +125,7 @@ def no_formula(text: str) -> str:
     return f"'{text}" if text[:1] in ("=", "+", "-", "@", "\t", "\r") else text
 
 
-FORMATS: dict[str, Callable[[Findings], str]] = {
+FORMATS: dict[str, Callable[..., str]] = {
     "table": to_terminal,
     "md": to_markdown,
     "csv": to_csv,
@@ -160,10 +161,18 @@ def _board_line(row: BoardRow, one: Standing) -> list[Any]:
     ]
 
 
-BOARD_FORMATS: dict[str, Callable[[Leaderboard], str]] = {
-    "table": lambda board: printed(board_tables(board), (f"Note: {note}" for note in board.notes)),
-    "md": lambda board: markdown(board_tables(board), board.notes),
-    "csv": board_to_csv,
-    "latex": lambda board: latex(board_tables(board), board.notes),
-    "json": lambda board: json.dumps(plain(board), indent=1, ensure_ascii=False, allow_nan=False) + "\n",
+def _board_to_terminal(board: Leaderboard, details: bool = False) -> str:
+    return printed(board_tables(board, details), (f"Note: {note}" for note in board.notes))
+
+
+def _as_json(value: Any) -> str:
+    return json.dumps(value, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+BOARD_FORMATS: dict[str, Callable[..., str]] = {
+    "table": _board_to_terminal,
+    "md": lambda board, details=False: markdown(board_tables(board, details), board.notes),
+    "csv": lambda board, details=False: board_to_csv(board),
+    "latex": lambda board, details=False: latex(board_tables(board, details), board.notes),
+    "json": lambda board, details=False: _as_json(plain(board)),
 }

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from sketchmark.comparison.findings import (
     Breakdown,
@@ -12,47 +13,51 @@ from sketchmark.comparison.findings import (
     PublishedTable,
     TableRow,
     bounds,
-    bounds_of,
-    chance,
     group_lines,
     line_of,
-    number,
+    mean_of,
     points,
-    signed,
     table_columns,
+    verdict_text,
 )
-from sketchmark.folder.results_format import Baseline, CellResult, Gain, Metric, Results
+from sketchmark.comparison.headlines import (
+    by_scoring,
+    comparison_sentences,
+    control_sentences,
+    controls_table,
+    is_gain,
+    side_names,
+)
+from sketchmark.folder.results_format import CellResult, Gain, Metric, Results
 from sketchmark.models.code_drawing import SVG
 from sketchmark.models.layout import NATIVE_HISTORY
 from sketchmark.results.aggregate import own_numbers, why_none
 from sketchmark.stats.differences import Difference
-from sketchmark.stats.intervals import Interval
-from sketchmark.tasks import RA_AL
+from sketchmark.stats.intervals import Interval, as_p, as_percent, as_points
 from sketchmark.terminal.tables import Table, wrapped
 
 _WAYS = {SVG: "drawn by code (svg), not by pixels", NATIVE_HISTORY: "with native history, a separate condition"}
 
 
-def scores_table(results: Results, headline: str = "") -> Table:
+def scores_table(results: Results) -> Table:
     """Make the table of all scores with intervals, guessing baselines, and truncated and unparsed replies.
 
-    The scoring is in the title, or a column if there are several. `headline` is appended to the name of the headline
-    score, which is also bold.
+    The scoring is in the title, or a column if there are several. The headline score is bold.
     """
-    scorings = {name for cell in results.tasks.values() for name in _by_scoring(cell)}
-    title = f"{results.model}: scores{f' by {scorings.pop()}' if len(scorings) == 1 else ''}, with 95% intervals"
-    title += f" ({headline.strip()} headline)" if headline else ""
+    scorings = {name for cell in results.tasks.values() for name in by_scoring(cell)}
+    by = f" by {scorings.pop()}" if len(scorings) == 1 else ""
+    title = f"{results.model}: scores in percent{by}, with 95% intervals"
     names = ("task.mode", "score", *["scoring"] * bool(scorings))
     guessed = any(cell.baselines for cell in results.tasks.values())
     numbers = ("mean", "95%", *["guess"] * guessed, "n", "cut", "unparsed")
     table = Table(title, (*names, *numbers), texts=len(names))
     for label, cell in results.tasks.items():
-        _add_scores(table, label, cell, headline, several=bool(scorings), guessed=guessed)
+        _add_scores(table, label, cell, several=bool(scorings), guessed=guessed)
     return table
 
 
-def _add_scores(table: Table, label: str, cell: CellResult, headline: str, *, several: bool, guessed: bool) -> None:
-    ways = _by_scoring(cell)
+def _add_scores(table: Table, label: str, cell: CellResult, *, several: bool, guessed: bool) -> None:
+    ways = by_scoring(cell)
     numbers = {name: _numbers(one, cell.headline) for name, one in ways.items()}
     told: set[str] = set()
     for metric in dict.fromkeys(metric for found in numbers.values() for metric in found):
@@ -62,8 +67,8 @@ def _add_scores(table: Table, label: str, cell: CellResult, headline: str, *, se
             told.add(name)
             counts = metric == cell.headline
             table.add(
-                *(label, metric + headline * counts, *[name] * several, mean_of(found), bounds_of(found)),
-                *[_guess(ways[name].baselines.get(metric))] * guessed,
+                *(label, metric, *[name] * several, mean_of(found), bounds(found)),
+                *[_guess(ways[name], metric)] * guessed,
                 *(str(found.n) if found else "", *shares),
                 style="bold" if counts else "",
             )
@@ -74,11 +79,6 @@ def _add_scores(table: Table, label: str, cell: CellResult, headline: str, *, se
         table.below += (f"{label}: {why_none(cell)}",) * bool(cell.problem or cell.aggregate)
 
 
-def _by_scoring(cell: CellResult) -> dict[str, CellResult]:
-    """Return scoring → result. `ra-al` does not parse answers and has a separate table."""
-    return {cell.scoring or "strict": cell, **{name: one for name, one in cell.scorings.items() if name != RA_AL}}
-
-
 def _numbers(cell: CellResult, headline: str) -> dict[str, Metric]:
     numbers = own_numbers(cell, headline).items()
     own = {name: Metric(value, (None, None), cell.counts.get(name, cell.n)) for name, value in numbers}
@@ -86,7 +86,13 @@ def _numbers(cell: CellResult, headline: str) -> dict[str, Metric]:
 
 
 def _share(share: float | None) -> str:
-    return "-" if share is None else f"{100 * share:.1f}%" if share else "0%"
+    return "-" if share is None else f"{as_percent(share)}%" if share else "0%"
+
+
+def _guess(cell: CellResult, metric: str) -> str:
+    """Return the best guessing baseline."""
+    found = cell.baselines.get(metric)
+    return as_percent(found.best) if found else ""
 
 
 def gains_table(gains: Sequence[Gain]) -> Table:
@@ -96,34 +102,15 @@ def gains_table(gains: Sequence[Gain]) -> Table:
     for gain in gains:
         table.add(
             *(gain.task, gain.metric, gain.mode, gain.canvas),
-            signed(gain.gain),
-            bounds_of(gain),
-            chance(gain.p_holm),
-            gain.verdict or "",
+            mean_of(gain),
+            bounds(gain),
+            as_p(gain.p_holm),
+            verdict_text(gain, gain.verdict),
             *map(str, (gain.helped, gain.hurt, gain.same)),
-            chance(gain.p),
+            as_p(gain.p),
             style={"better": "green", "worse": "red"}.get(gain.verdict or "", ""),
         )
     return table
-
-
-def mean_of(found: Metric | None) -> str:
-    if not found:
-        return "-"
-    return str(found.mean) if isinstance(found.mean, int) else f"{found.mean:.3f}"
-
-
-def _guess(found: Baseline | None) -> str:
-    """Return the best guessing baseline."""
-    return f"{found.best:.3f}" if found else ""
-
-
-def trouble_of(cell: CellResult) -> str:
-    """Count flags without a column in the table of scores."""
-    counts = [f"{kind} {count}" for kind, count in cell.failures.items() if kind not in ("truncated", "unparsed")]
-    if cell.left_out:
-        counts.append(f"context left out {cell.left_out} ({cell.calls_left_out} calls)")
-    return ", ".join(counts)
 
 
 def conditions(results: Results) -> Iterator[str]:
@@ -140,33 +127,85 @@ def labelled(cells: Mapping[str, CellResult]) -> Iterator[tuple[str, CellResult]
         yield from ((f"{name}, {scoring}", one) for scoring, one in cell.scorings.items())
 
 
-def tables(comparison: Findings) -> Iterator[Table]:
-    if comparison.rows:
-        yield _differences(comparison.rows)
+def tables(comparison: Findings, details: bool = False) -> Iterator[Table]:
+    """Yield the tables of a comparison, the answer first; breakdowns only with `details`."""
+    several = len({side.run for row in comparison.rows for side in (row.before, row.after)}) > 1
+    for kind in ("runs", "modes"):
+        rows = tuple(row for row in comparison.rows if row.kind == kind and (details or _leads(row, comparison.rows)))
+        if rows:
+            yield _differences(rows, details, several)
+    if controls := controls_table(comparison):
+        controls.below = tuple(control_sentences(comparison.canvases))
+        yield controls
     planned = next((row.plan for row in comparison.rows if row.plan), None)
     if planned:
         yield _plans(comparison.rows, planned.gain)
-    for row in comparison.rows:
-        if row.drawing:
-            yield _drawing(row)
-        for breakdown in row.breakdowns:
-            yield _breakdown(row, breakdown)
-    for canvases in comparison.canvases:
-        yield _canvases(canvases)
+    if details:
+        for row in comparison.rows:
+            if row.drawing:
+                yield _drawing(row)
+            for breakdown in row.breakdowns:
+                yield _breakdown(row, breakdown)
+        for canvases in comparison.canvases:
+            yield _canvases(canvases)
     for published in comparison.published:
         yield from _published(published)
 
 
-def _differences(rows: tuple[TableRow, ...]) -> Table:
-    scorings = dict.fromkeys(side.scoring for row in rows for side in (row.before, row.after))
-    columns = table_columns()
+def _leads(row: TableRow, rows: Sequence[TableRow]) -> bool:
+    """Tell a row of the first table from details: of each run's modes, the drawing gain if there is one."""
+    same = [one for one in rows if (one.kind, one.task, one.after.run) == (row.kind, row.task, row.after.run)]
+    return row.kind == "runs" or is_gain(row) or not any(map(is_gain, same))
+
+
+def _differences(rows: tuple[TableRow, ...], details: bool, several: bool) -> Table:
+    """Make the table of differences between runs, or between modes."""
+    scorings = dict.fromkeys(side.scoring or "strict" for row in rows for side in (row.before, row.after))
+    columns = table_columns(details=details)
+    across = rows[0].kind == "runs"
+    gains = not across and not details and all(map(is_gain, rows))
+    heads = _RUN_HEADS if gains else _heads(rows)
+    label = _short_label(rows) if not details and (across or gains) else None
+    drawn = [replace(row, label=label(row)) if label else row for row in rows]
+    if gains and not several:
+        columns = [column for column in columns if column.head != "compared"]
+    about = f"in percent by {', '.join(scorings)}, with 95% intervals"
     return Table(
-        f"Differences on the same samples, scored by {', '.join(scorings)}, with 95% intervals",
-        tuple(column.head for column in columns),
-        rows=[tuple(column.shown(line_of(row)) for column in columns) for row in rows],
-        texts=3,
-        below=(*_left_out(rows), *_troubles(rows)),
+        f"{'Runs' if across else 'Drawn against direct' if gains else 'Modes'}, same samples, {about}",
+        tuple(heads.get(column.head, column.head) for column in columns),
+        rows=[tuple(column.shown(line_of(row)) for column in columns) for row in drawn],
+        texts=1 if gains and not several else 2,
+        below=(*comparison_sentences(rows), *_left_out(rows), *_troubles(rows)),
     )
+
+
+_RUN_HEADS = {"compared": "run", "before": "direct", "after": "drawn", "change": "gain"}
+_LONGEST_HEAD = 14
+
+
+def _heads(rows: tuple[TableRow, ...]) -> dict[str, str]:
+    """Name the columns of the scores: before and after for one model, else the two models."""
+    if all(row.before.model == row.after.model for row in rows):
+        return {}
+    sides = {side_names(row) for row in rows}
+    first, second = next(iter(sides)) if len(sides) == 1 else ("first", "other")
+    brief = [name.rpartition("/")[2] for name in (first, second)]
+    if brief[0] == brief[1] or max(map(len, brief)) > _LONGEST_HEAD:
+        brief = ["first", "second"]
+    return dict(zip(("before", "after"), brief, strict=True))
+
+
+def _short_label(rows: tuple[TableRow, ...]) -> Callable[[TableRow], str]:
+    """Name a row by what the heads do not say: the mode, and the run where there are more than two."""
+    others = {row.after.run for row in rows}
+
+    def label(row: TableRow) -> str:
+        if row.kind == "modes":
+            return row.after.run
+        mode = row.after.mode if row.after.canvas == "own" else f"{row.after.mode} ({row.after.canvas})"
+        return f"{row.after.run}, {mode}" if len(others) > 1 else mode
+
+    return label
 
 
 def _plans(rows: tuple[TableRow, ...], gain: float) -> Table:
@@ -174,7 +213,7 @@ def _plans(rows: tuple[TableRow, ...], gain: float) -> Table:
         f"Samples needed to see a true gain of {points(gain)}",
         ("task", "compared", "n needed", "n run", "smallest visible gain"),
         rows=[
-            (row.task, row.label, f"{row.plan.needed:,}", f"{row.difference.n:,}", signed(row.plan.smallest))
+            (row.task, row.label, f"{row.plan.needed:,}", f"{row.difference.n:,}", as_points(row.plan.smallest))
             for row in rows
             if row.plan
         ],
@@ -183,12 +222,12 @@ def _plans(rows: tuple[TableRow, ...], gain: float) -> Table:
     )
 
 
-_DIFFERENCE = ("difference", "95%")
+_DIFFERENCE = ("change", "95%")
 _CHANGED = ("helped", "hurt", "same")
 
 
-def _difference(found: Difference) -> tuple[str, ...]:
-    return signed(found.mean), bounds(found)
+def _score(found: Interval | Difference) -> tuple[str, str]:
+    return mean_of(found), bounds(found)
 
 
 def _changed(found: Difference) -> tuple[str, ...]:
@@ -220,11 +259,9 @@ def _counts(trouble: Mapping[str, int]) -> str:
 def _breakdown(row: TableRow, found: Breakdown) -> Table:
     below: tuple[str, ...] = ()
     if found.trend:
-        slope, low, high = (100 * end for end in (found.trend.slope, found.trend.low, found.trend.high))
-        below = (
-            f"The difference changes by {slope:+.1f} points [{low:+.1f}, {high:+.1f}] for each unit of "
-            f"{found.key} (p {chance(found.trend.p)}, uncorrected).",
-        )
+        ends = found.trend.low, found.trend.high
+        slope = f"{points(found.trend.slope, ends)} [{as_points(ends[0], ends)}, {as_points(ends[1], ends)}]"
+        below = (f"It changes by {slope} for each unit of {found.key} (p {as_p(found.trend.p)}, uncorrected).",)
     columns = table_columns(groups=True)
     return Table(
         f"{row.task}: {row.label}, by {found.key}",
@@ -242,7 +279,7 @@ def _drawing(row: TableRow) -> Table:
         f"{row.task}: {row.label}, by whether the drawing was right",
         ("drawn frames", "after", "95%", *_DIFFERENCE, *_CHANGED, "n"),
         rows=[
-            (name, *_score(score), *_difference(gain), *_changed(gain), str(gain.n))
+            (name, *_score(score), *_score(gain), *_changed(gain), str(gain.n))
             for name, score, gain in (
                 ("all right", split.right, split.gain_right),
                 ("not all right", split.wrong, split.gain_wrong),
@@ -253,10 +290,6 @@ def _drawing(row: TableRow) -> Table:
     )
 
 
-def _score(found: Interval) -> tuple[str, str]:
-    return number(found.mean), bounds(found)
-
-
 def _canvases(found: CanvasTable) -> Table:
     return Table(
         f"{found.task}: what the model sees of its drawing ({found.model}, {found.metric}, {found.scoring})",
@@ -265,8 +298,8 @@ def _canvases(found: CanvasTable) -> Table:
             (
                 one.canvas,
                 *_score(one.score),
-                *(_difference(one.own_minus_this) if one.own_minus_this else ("", "")),
-                chance(one.p_holm) if one.own_minus_this else "",
+                *(_score(one.own_minus_this) if one.own_minus_this else ("", "")),
+                as_p(one.p_holm) if one.own_minus_this else "",
                 str(one.score.n),
                 _counts(one.trouble),
             )
@@ -291,10 +324,10 @@ def _published(found: PublishedTable) -> Iterator[Table]:
                 (
                     row.model,
                     row.apart.verdict if row.apart else row.untold,
-                    number(row.value),
+                    as_percent(row.value),
                     str(row.n or ""),
-                    signed(row.apart.mean) if row.apart else "",
-                    f"[{signed(row.apart.low)}, {signed(row.apart.high)}]" if row.apart else "",
+                    mean_of(row.apart) if row.apart else "",
+                    bounds(row.apart),
                 )
                 for row in rows
             ],
@@ -303,8 +336,8 @@ def _published(found: PublishedTable) -> Iterator[Table]:
         )
 
 
-def to_terminal(comparison: Findings) -> str:
-    return printed(tables(comparison), (f"Note: {note}" for note in comparison.notes))
+def to_terminal(comparison: Findings, details: bool = False) -> str:
+    return printed(tables(comparison, details), (f"Note: {note}" for note in comparison.notes))
 
 
 def printed(tables: Iterable[Table], below: Iterable[str]) -> str:

@@ -102,7 +102,7 @@ class Registry:
         provider = self.provider(name)
         if provider is None:
             told = hint(alias.provider) if hint else suggestion(alias.provider, sorted(self.names()))
-            raise UnknownName(f"no model named {name!r}", told)
+            raise UnknownName(f"no model named {name!r}", _with_provider(name) or told)
         make = provider.make
         if provider.by_world:
             make = _in_worlds(make, worlds)
@@ -175,6 +175,17 @@ def about(names: Iterable[str]) -> dict[str, str]:
 def load_model(name: str, arguments: Mapping[str, Any] | None = None) -> Model:
     """Make a built-in or installed model by name."""
     return Registry().model(name, arguments)
+
+
+def _with_provider(name: str) -> str:
+    """Suggest the provider that has models of such a name; empty if none has."""
+    before, _, bare = name.rpartition("/")
+    if get_close_matches(before.lower(), MODELS):
+        return ""
+    for provider, module in MODELS.items():
+        if bare.lower().startswith(import_module(module).PROVIDER.families):
+            return f"did you mean {provider}/{name}?"
+    return ""
 
 
 def suggestion(name: str, known: Sequence[str]) -> str:

@@ -33,7 +33,7 @@ from sketchmark.results.summary import (
     withheld,
 )
 from sketchmark.stats.differences import paired_difference
-from sketchmark.stats.intervals import interval, normal_quantile, wilson
+from sketchmark.stats.intervals import as_percent, interval, normal_quantile, wilson
 from sketchmark.tasks import RA_AL, Task
 from sketchmark.tasks.published import published_beside
 
@@ -275,7 +275,8 @@ def warned(cells: Mapping[str, CellResult]) -> Iterator[str]:
             continue
         told.add(key)
         yield (
-            f"{name}: always replying {found.reply!r} scores {found.majority:.3f}, chance {found.random:.3f}: "
+            f"{name}: always replying {found.reply!r} scores {as_percent(found.majority)}, "
+            f"chance {as_percent(found.random)}: "
             f"{cell.headline} by itself says little here"
         )
 

@@ -16,6 +16,7 @@ from sketchmark.errors import SketchmarkError
 from sketchmark.folder import RunFolder
 from sketchmark.folder.format import ScoreRow
 from sketchmark.folder.results_format import CellResult, Results, ScoringDifference, TwoReadings
+from sketchmark.stats.intervals import as_percent, as_points
 
 _LONGEST = 200
 """Characters of an answer that are shown; whole answers are compared."""
@@ -169,7 +170,8 @@ def _sentence(cell: CellResult, scoring: str, other: CellResult, found: ScoringD
     if found.difference is None or here is None or there is None:
         return f"{own} and {scoring}: {'; '.join(causes)}"
     shared = f" on the {found.n} replies that both score" if found.n < max(here.n, there.n) else ""
-    begin = f"{scoring} {there.mean:.3f}, {own} {here.mean:.3f}: {_points(found.difference)} points{shared}"
+    scores = (f"{name} {as_percent(one.mean, one.ci95)}" for name, one in ((scoring, there), (own, here)))
+    begin = f"{', '.join(scores)}: {_points(found.difference)} points{shared}"
     if len(causes) == 1:
         return f"{begin}, all from {next(iter(causes))}"
     return f"{begin}: {'; '.join(f'{_points(worth)} from {cause}' for cause, worth in causes.items())}"
@@ -190,4 +192,4 @@ def _replies(count: int) -> str:
 
 
 def _points(difference: float) -> str:
-    return f"{100 * difference:+.1f}"
+    return as_points(difference)

@@ -104,7 +104,7 @@ def test_several_scorings_stand_side_by_side(tmp_path: Path) -> None:
     lines = CliRunner().invoke(cli, asked).output.splitlines()
     assert "mmmu.replies: the same replies, scored 2 ways" in [line.strip() for line in lines]
     (overall,) = [line for line in lines if "Overall / acc" in line]
-    assert overall.split()[-2:] == ["0.500", "0.500"]
+    assert overall.split()[-2:] == ["50.0", "50.0"]
 
 
 def test_the_table_names_what_could_not_be_matched(tmp_path: Path) -> None:

@@ -42,6 +42,8 @@ from sketchmark.worlds import Play, Worlds, installed_worlds
 from sketchmark.worlds.boards import MOVES
 from sketchmark.worlds.play import may_stop, next_move_words, puzzle_in, wanted
 
+PLAYERS = ("random", "solver", "sketcher", "flawed", "patient")
+
 
 def make(name: str, worlds: Worlds | None = None, /, **model_args: Value) -> Model:
     """Make a player. `sketcher` takes `lookahead` and `hand_error`, `flawed` the chances of `Faults`."""
@@ -64,7 +66,7 @@ def make(name: str, worlds: Worlds | None = None, /, **model_args: Value) -> Mod
         from sketchmark.models.players.patient import Patient
 
         return Patient()
-    raise UnknownName(f"no player named {name!r}", "there are: random, solver, sketcher, flawed, patient")
+    raise UnknownName(f"no player named {name!r}", f"there are: {', '.join(PLAYERS)}")
 
 
 _ASKS = "Write your drawing as SVG code."
@@ -312,4 +314,4 @@ class Solver(Player):
         return self._play(context).draw(context) or _scribble(context, dice(context, 0))
 
 
-PROVIDER = Provider(make, "player/NAME: random, solver, sketcher, flawed, patient", by_world=True)
+PROVIDER = Provider(make, f"player/NAME: {', '.join(PLAYERS)}", by_world=True)

@@ -31,5 +31,8 @@ class Provider:
     hears: bool = False
     """It sends sounds to models that take them."""
 
+    families: tuple[str, ...] = ()
+    """How the names of its models begin, to suggest it for a name without a provider."""
+
     by_world: bool = False
     """Its models act in the known worlds: `make` takes these after the name."""

@@ -98,4 +98,5 @@ PROVIDER = Provider(
     "anthropic/NAME: reads pictures, does not draw",
     addresses=("base_url",),
     variables=Anthropic.key_variables,
+    families=("claude",),
 )

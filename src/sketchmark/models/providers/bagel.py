@@ -334,4 +334,5 @@ PROVIDER = Provider(
     "BAGEL: base_url=… (vLLM-Omni) or code=…,pretrained=…",
     addresses=("base_url",),
     variables=BagelServer.key_variables,
+    families=("bagel",),
 )

@@ -133,4 +133,4 @@ class _LineByLine:
         return self._end_of_line if (place + 1) % (self._width + 1) == 0 else self._codes
 
 
-PROVIDER = Provider(Emu3, "emu3/PATH_OR_ID: transformers' Emu3, says and draws")
+PROVIDER = Provider(Emu3, "emu3/PATH_OR_ID: transformers' Emu3, says and draws", families=("emu3",))

@@ -270,5 +270,6 @@ PROVIDER = Provider(
     "gemini/NAME: Google Gemini, native text and image output",
     addresses=("base_url",),
     variables=Gemini.key_variables,
+    families=("gemini", "nano-banana"),
     hears=True,
 )

@@ -331,4 +331,7 @@ def _order_lost(processor: Any, context: Context, rendered: str) -> tuple[str, .
     return ()
 
 
-PROVIDER = Provider(TransformersChat, "hf/PATH_OR_ID: any transformers image-text-to-text model", batches=True)
+_FAMILIES = ("qwen", "llava", "internvl", "llama", "gemma", "idefics", "smolvlm", "phi-", "paligemma", "pixtral")
+PROVIDER = Provider(
+    TransformersChat, "hf/PATH_OR_ID: any transformers image-text-to-text model", batches=True, families=_FAMILIES
+)

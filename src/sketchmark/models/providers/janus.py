@@ -70,4 +70,4 @@ class Janus(TransformersChat):
         ]
 
 
-PROVIDER = Provider(Janus, "janus/PATH_OR_ID: transformers' Janus, says and draws", batches=True)
+PROVIDER = Provider(Janus, "janus/PATH_OR_ID: transformers' Janus, says and draws", batches=True, families=("janus",))

@@ -353,5 +353,6 @@ PROVIDER = Provider(
     "openai/NAME: OpenAI or a compatible server (base_url=…)",
     addresses=("base_url",),
     variables=OpenAI.key_variables,
+    families=("gpt", "o1", "o3", "o4", "chatgpt", "dall-e"),
     hears=True,
 )

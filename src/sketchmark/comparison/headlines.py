@@ -1,0 +1,332 @@
+"""The answer first: one table and one sentence for a run or a comparison, then the controls and what went wrong."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from sketchmark.comparison.findings import (
+    NO_CHANGE,
+    CanvasTable,
+    Findings,
+    TableRow,
+    bounds,
+    mean_of,
+    span,
+    verdict_text,
+)
+from sketchmark.folder.results_format import CellResult, Gain, Mean, Results
+from sketchmark.results.aggregate import own_numbers, why_none
+from sketchmark.stats.differences import Difference
+from sketchmark.stats.intervals import as_percent
+from sketchmark.tasks import RA_AL
+from sketchmark.terminal.tables import Table
+
+DRAWN = "visual_cot"
+_MOST_NAMED = 4
+"""Tasks or cells that a sentence names; with more it counts them."""
+
+_STYLES = {"better": "green", "worse": "red"}
+
+
+class Headline(NamedTuple):
+    """One task of a run: the score of direct, the score of the other mode, and the gain."""
+
+    task: str
+    mode: str
+    direct: CellResult
+    other: CellResult
+    gain: Gain
+
+
+def headlines(results: Results) -> list[Headline]:
+    """Return a headline for each task that was run directly and, on its own canvas, with drawing (else in text)."""
+    found: dict[str, Headline] = {}
+    cells = {(cell.task, cell.mode, cell.canvas): cell for cell in results.tasks.values()}
+    for gain in sorted(results.gains, key=lambda gain: gain.mode != DRAWN):
+        direct, other = cells.get((gain.task, "direct", "own")), cells.get((gain.task, gain.mode, "own"))
+        if gain.canvas == "own" and gain.gain is not None and direct and other:
+            found.setdefault(gain.task, Headline(gain.task, gain.mode, direct, other, gain))
+    return [found[task] for task in dict.fromkeys(cell.task for cell in results.tasks.values()) if task in found]
+
+
+_HEADLINE_CELLS = {("direct", "own"), (DRAWN, "own")}
+
+
+def has_controls(results: Results) -> bool:
+    return any((cell.mode, cell.canvas) not in _HEADLINE_CELLS for cell in results.tasks.values())
+
+
+def summary_tables(results: Results, found: Findings | None, costs: Mapping[str, float]) -> list[Table]:
+    """Make the tables that answer: headlines with their sentence, controls, cells without a counterpart, scorings.
+
+    `found` is the comparison of the run's own cells, for the controls.
+    """
+    tasks = {row.task for row in headlines(results)}
+    controls = controls_table(found) if found and tasks else None
+    shown = [
+        name
+        for name, cell in results.tasks.items()
+        if cell.task in tasks and (controls or (cell.mode, cell.canvas) in _HEADLINE_CELLS)
+    ]
+    if found and controls:
+        controls.below = tuple(control_sentences(found.canvases))
+    made = (headline_table(results, costs), controls, single_table(results, shown, costs), scorings_table(results))
+    return [table for table in made if table]
+
+
+def headline_table(results: Results, costs: Mapping[str, float]) -> Table | None:
+    """Make the table of `headlines`; None without any. `costs`: cell → cost, empty without prices."""
+    rows = headlines(results)
+    if not rows:
+        return None
+    drawn = all(row.mode == DRAWN for row in rows)
+    names = ("task", *["mode"] * (not drawn))
+    guessed = any(row.direct.baselines for row in rows)
+    numbers = ("direct", "drawn" if drawn else "with it", *["guess"] * guessed, "gain", "95%", "verdict", "n")
+    columns = (*names, *numbers, *["cost"] * bool(costs))
+    table = Table(_title(results), columns, texts=len(names), below=tuple(run_sentences(results)))
+    for row in rows:
+        judged = verdict_text(row.gain, row.gain.verdict)
+        table.add(
+            *(row.task, *[row.mode] * (not drawn), score_of(row.direct), score_of(row.other)),
+            *[guess_of(row.direct)] * guessed,
+            *(mean_of(row.gain), bounds(row.gain), judged, str(row.gain.n)),
+            *[f"{sum(costs.get(name, 0.0) for name in cells_of(results, row.task)):.4f}"] * bool(costs),
+            style=_STYLES.get(judged, ""),
+        )
+    return table
+
+
+def _title(results: Results) -> str:
+    scorings = dict.fromkeys(cell.scoring or "strict" for cell in results.tasks.values())
+    scores = list(dict.fromkeys(cell.headline for cell in results.tasks.values() if cell.headline))
+    what = scores[0] if len(scores) == 1 else "headline scores"
+    return f"{results.model}: {what} in percent by {', '.join(scorings)}, with 95% intervals"
+
+
+def cells_of(results: Results, task: str) -> list[str]:
+    return [name for name, cell in results.tasks.items() if cell.task == task]
+
+
+def headline_of(cell: CellResult, headline: str = "") -> Mean | None:
+    """Return the headline score; a number of the task's own totals has no interval."""
+    name = headline or cell.headline
+    own = own_numbers(cell, name).get(name)
+    return cell.metrics.get(name) or (None if own is None else Mean(own, (None, None), cell.n))
+
+
+def score_of(cell: CellResult) -> str:
+    return mean_of(headline_of(cell))
+
+
+def guess_of(cell: CellResult) -> str:
+    """Return the best guessing baseline."""
+    found = cell.baselines.get(cell.headline)
+    return as_percent(found.best) if found else ""
+
+
+def single_table(results: Results, shown: Sequence[str], costs: Mapping[str, float]) -> Table | None:
+    """Make the table of cells outside `shown`: those without a counterpart. None if there are none."""
+    cells = {name: cell for name, cell in results.tasks.items() if name not in shown}
+    if not cells:
+        return None
+    guessed = any(cell.baselines for cell in cells.values())
+    numbers = ("score", "95%", *["guess"] * guessed, "n", *["cost"] * bool(costs))
+    table = Table(_title(results), ("task.mode", *numbers), texts=1)
+    for name, cell in cells.items():
+        found = headline_of(cell)
+        cost = [f"{costs.get(name, 0.0):.4f}"] * bool(costs)
+        if found:
+            table.add(name, mean_of(found), bounds(found), *[guess_of(cell)] * guessed, str(found.n), *cost)
+        elif own := own_numbers(cell, cell.headline):  # totals of the task's own code, by names of its own
+            for label, value in own.items():
+                shown_value = mean_of(Mean(value, (None, None), cell.n))
+                table.add(f"{name}: {label}", shown_value, "", *[""] * guessed, str(cell.n), *cost)
+        else:
+            table.add(name, "–")
+            table.below += (f"{name}: {why_none(cell)}",)
+    return table
+
+
+def scorings_table(results: Results) -> Table | None:
+    """Make the table of headline scores by each scoring; None if there is only one."""
+    names = dict.fromkeys(name for cell in results.tasks.values() for name in by_scoring(cell))
+    if len(names) < 2:
+        return None
+    table = Table("The same replies by other scorings", ("task.mode", *names), texts=1)
+    for label, cell in results.tasks.items():
+        ways = by_scoring(cell)
+        scores = (headline_of(ways[name], cell.headline) if name in ways else None for name in names)
+        table.add(label, *map(mean_of, scores))
+    return table
+
+
+def by_scoring(cell: CellResult) -> dict[str, CellResult]:
+    """Return scoring → result. `ra-al` does not parse answers and has a separate table."""
+    return {cell.scoring or "strict": cell, **{name: one for name, one in cell.scorings.items() if name != RA_AL}}
+
+
+def controls_table(found: Findings) -> Table | None:
+    """Make one table of all controls: each other canvas, and text_cot, against the model's own drawings."""
+    several = len({one.run for one in found.canvases} | {row.after.run for row in found.rows}) > 1
+    names = ("task", *["run"] * several, "control")
+    table = Table(
+        "Controls, on the same samples", (*names, "score", "own − control", "95%", "verdict", "n"), len(names)
+    )
+    for canvases in found.canvases:
+        where = (canvases.task, *[canvases.run] * several)
+        for one in canvases.scores:
+            if other := one.own_minus_this:
+                _add_control(table, (*where, one.canvas), mean_of(one.score), other, one.verdict)
+    for row in _text_rows(found.rows):
+        where = (row.task, *[row.after.run] * several)
+        _add_control(table, (*where, row.before.mode), mean_of(row.before.score), row.difference, row.verdict)
+    order = list(dict.fromkeys([*(one.task for one in found.canvases), *(row.task for row in found.rows)]))
+    table.rows.sort(key=lambda row: (order.index(row[0]), row[1] if several else ""))
+    return table if table.rows else None
+
+
+def _add_control(table: Table, names: tuple[str, ...], score: str, found: Difference, verdict: str) -> None:
+    table.add(*names, score, mean_of(found), bounds(found), verdict_text(found, verdict), str(found.n))
+
+
+def _text_rows(rows: Iterable[TableRow]) -> list[TableRow]:
+    return [row for row in rows if row.kind == "modes" and (row.before.mode, row.after.mode) == ("text_cot", DRAWN)]
+
+
+def control_sentences(canvases: Sequence[CanvasTable]) -> Iterator[str]:
+    """Yield what the controls show, one sentence per task; none if there are many."""
+    if len(canvases) <= _MOST_NAMED:
+        runs = len({one.run for one in canvases}) > 1
+        for one in canvases:
+            place = f"{one.task}, {one.run}" if runs else one.task
+            yield f"{place}: {one.sentence}" if len(canvases) > 1 else one.sentence
+
+
+class _Part(NamedTuple):
+    task: str
+    difference: Difference | Gain
+    verdict: str
+    scores: tuple[str, str]
+
+
+_OUTCOMES = ("better", "worse", "unclear", NO_CHANGE)
+_DRAWING = {
+    "better": "Drawing helps on",
+    "worse": "Drawing hurts on",
+    "unclear": "Whether drawing helps is unclear on",
+    NO_CHANGE: "No change seen on",
+}
+_TEXT = {**_DRAWING, "better": "Reasoning in text helps on", "worse": "Reasoning in text hurts on",
+         "unclear": "Whether reasoning in text helps is unclear on"}  # fmt: skip
+
+
+def run_sentences(results: Results) -> Iterator[str]:
+    """Answer the question for a run: does drawing help, on which tasks, by how much?"""
+    rows = headlines(results)
+    for mode in dict.fromkeys(row.mode for row in rows):
+        parts = [
+            _Part(row.task, row.gain, row.gain.verdict or "", (score_of(row.direct), score_of(row.other)))
+            for row in rows
+            if row.mode == mode
+        ]
+        yield _sentence(parts, _DRAWING if mode == DRAWN else _TEXT)
+
+
+def comparison_sentences(rows: Sequence[TableRow]) -> Iterator[str]:
+    """Answer for a comparison: each later run and mode against the first run, and the gain by drawing of each run."""
+    across = [row for row in rows if row.kind == "runs"]
+    for run, mode, canvas in dict.fromkeys((row.after.run, row.after.mode, row.after.canvas) for row in across):
+        part = [row for row in across if (row.after.run, row.after.mode, row.after.canvas) == (run, mode, canvas)]
+        first, second = side_names(part[0])
+        place = mode if canvas == "own" else f"{mode} on {canvas} canvas"
+        words = {
+            "better": f"{place}: {second} scores higher than {first} on",
+            "worse": f"{place}: {second} scores lower than {first} on",
+            "unclear": f"{place}: whether {second} or {first} scores higher is unclear on",
+            NO_CHANGE: f"{place}: no change seen between {first} and {second} on",
+        }
+        yield _sentence([_part(row) for row in part], words)
+    gains = [row for row in rows if is_gain(row)]
+    runs = list(dict.fromkeys(row.after.run for row in gains))
+    for run in runs:
+        said = _sentence([_part(row) for row in gains if row.after.run == run], _DRAWING)
+        yield f"{run}: {said}" if len(runs) > 1 else said
+
+
+def is_gain(row: TableRow) -> bool:
+    """Tell the gain by drawing from other differences."""
+    return row.kind == "modes" and (row.before.mode, row.after.mode) == ("direct", DRAWN)
+
+
+def _part(row: TableRow) -> _Part:
+    return _Part(row.task, row.difference, row.verdict, (mean_of(row.before.score), mean_of(row.after.score)))
+
+
+def side_names(row: TableRow) -> tuple[str, str]:
+    """Return the names of the two sides: the models, or the runs if they are of one model."""
+    if row.before.model != row.after.model:
+        return row.before.model, row.after.model
+    return row.before.run, row.after.run
+
+
+def _sentence(parts: Sequence[_Part], words: Mapping[str, str]) -> str:
+    by_outcome: dict[str, list[_Part]] = {}
+    for part in parts:
+        by_outcome.setdefault(verdict_text(part.difference, part.verdict), []).append(part)
+    clauses = [
+        f"{words[outcome]} {_listed(by_outcome[outcome], len(parts))}"
+        for outcome in _OUTCOMES
+        if outcome in by_outcome
+    ]
+    return ". ".join(clauses) + "."
+
+
+def _listed(parts: Sequence[_Part], of: int) -> str:
+    if len(parts) > _MOST_NAMED:
+        return f"{len(parts)} of {of} tasks"
+    return _joined([_named(part, alone=of == 1) for part in parts])
+
+
+def _named(part: _Part, alone: bool) -> str:
+    if not part.difference.helped and not part.difference.hurt:
+        return f"{part.task} ({part.scores[0]})"
+    if alone:
+        return f"{part.task}: {span(part.difference)}, {' → '.join(part.scores)} on {part.difference.n} samples"
+    return f"{part.task} ({span(part.difference)})"
+
+
+def _joined(texts: Sequence[str]) -> str:
+    return " and ".join(filter(None, (", ".join(texts[:-1]), texts[-1])))
+
+
+_TROUBLE = {
+    "truncated": "reply truncated at the token limit",
+    "unparsed": "answer not parsed, scored as wrong",
+    "no_picture": "no image returned, scored as wrong",
+    "refused": "refused by the model, scored as wrong",
+}
+
+
+def trouble_lines(cells: Mapping[str, CellResult]) -> Iterator[str]:
+    """Yield one line per kind of failure, with the cells that have it, and one for context that was left out."""
+    counts: dict[str, Counter[str]] = {}
+    for name, cell in cells.items():
+        for kind, count in cell.failures.items():
+            counts.setdefault(kind, Counter())[name] += count
+    for kind, found in counts.items():
+        what = f" ({_TROUBLE[kind]})" if kind in _TROUBLE else ""
+        episodes = sum(cell.episodes for cell in cells.values())
+        yield f"{kind} {found.total():,} of {episodes:,} episodes{what}: {_where(found)}"
+    left = Counter({name: cell.left_out for name, cell in cells.items() if cell.left_out})
+    if left:
+        calls = sum(cell.calls_left_out for cell in cells.values())
+        yield f"context left out {left.total()} ({calls} calls): {_where(left)}"
+
+
+def _where(counts: Counter[str]) -> str:
+    named = [f"{name} {count:,}" for name, count in counts.most_common(_MOST_NAMED)]
+    more = len(counts) - len(named)
+    return ", ".join(named) + (f" and {more} more" if more else "")
