@@ -322,7 +322,7 @@ class Score(Struct, kw_only=True):
 
     flags: list[str] = []
     """Kinds of failure: `unparsed`, `truncated`, `refused`, `empty`, `no_picture`, `left_out`, `judge_failed`,
-    `scorer_failed`, or the failure's kind."""
+    `extractor_failed`, `scorer_failed`, or the failure's kind. `extracted`: the score rests on the extractor."""
 
     calls_left_out: Count = 0
     """Calls that could not carry the whole context."""
@@ -332,6 +332,9 @@ class Score(Struct, kw_only=True):
 
     judge: str | None = None
     """The judge's model, if there was a judge."""
+
+    extractor: str | UnsetType = UNSET
+    """The extractor's model; only with the scoring `extracted`."""
 
     usage: dict[str, Count] = {}
     """Usage of the episode, without cache hits."""

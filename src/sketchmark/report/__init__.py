@@ -117,6 +117,7 @@ _MEANING = {
     "cannot_hear": "there was something to listen to, and the model takes no sounds",
     "timeout": "the episode took too long",
     "judge_failed": "the judge gave no verdict; the next start asks again",
+    "extractor_failed": "the extractor gave no reply; rerun the command to ask again",
     "scorer_failed": "the scorer broke on the answer: no score is shown until it is mended",
     "left_out": "a part of the context could not be passed to the model",
 }
