@@ -126,6 +126,7 @@ def test_disagreement_with_strict_is_counted_and_changes_no_score(questions: Pat
         (ODD, "the gods favour", "not one answer"),
         (f"{ODD}. Still, the answer is not B.", "B", DENIED),
         ("Either A or B.", "A", DENIED),
+        ("A or B.", "B", DENIED),
         ("If it were mirrored, the answer would be B.", "B", DENIED),
         ("<think>B is right.</think>Who knows what C means here?", "B", "not in the reply word for word"),
     ],
@@ -205,14 +206,16 @@ def test_no_more_than_fifty_replies_of_a_cell_are_checked_and_always_the_same(tm
     )
 
 
-@pytest.mark.parametrize(
-    ("more", "why"),
-    [({"scoring": "extracted"}, "add --extractor"), ({"extractor": "player/quoter"}, "add --scoring")],
-)
-def test_scoring_and_extractor_need_each_other(questions: Path, more: dict[str, str], why: str) -> None:
-    with pytest.raises(BadInput) as refused:
-        prepare("player/random", str(questions), **more)
-    assert why in str(refused.value)
+def test_scoring_and_extractor_need_each_other(questions: Path) -> None:
+    with pytest.raises(BadInput, match="add --extractor"):
+        prepare("player/random", str(questions), scoring="extracted")
+    found = prepare("player/random", str(questions), extractor="player/quoter")
+    assert found.resources.extractor is None
+    assert "the extractor is not asked: add --scoring extracted" in found.warnings
+    path = questions.parent / "run"
+    sketchmark.run("player/random", str(questions), output_path=path)
+    done = CliRunner().invoke(root, ["score", str(path), "--extractor", "player/quoter"], standalone_mode=False)
+    assert "add --scoring extracted" in str(done.exception)
 
 
 def test_the_extractors_calls_are_charged_and_limited(questions: Path) -> None:

@@ -5,8 +5,9 @@ question as text and the reply, never an image or the ground truth. Its quote co
 
 * it occurs in the reply word for word, outside thinking,
 * strict parses it as one answer, and
-* strict parses the same answer from the reply if the quote is marked in its place (`\\boxed{…}`): so the sentence
-  around it does not deny, suppose or quote it, and the reply neither takes it back nor gives another answer.
+* strict parses the same answer from the reply if the quote is marked in its place (`\\boxed{…}`) or put before it:
+  so the sentence around it does not deny, suppose or quote it, and the reply neither takes it back nor gives another
+  answer.
 
 Otherwise the reply stays unparsed. A call that fails raises `ExtractorFailed`: counted, never scored, asked again.
 """
@@ -33,6 +34,8 @@ CHECKED = 50
 _OPTIONS = Options(max_new_tokens=1024)
 _MARKED = 20
 """Places of a quote that are marked."""
+_ADDRESS = 200
+"""Characters before a quote in which the beginning of an address is searched."""
 _HEAD, _TAIL = 4_000, 16_000
 """Characters of a long question or reply that are shown."""
 
@@ -59,12 +62,15 @@ def rules_of(scoring: str) -> str:
     return "strict" if scoring == EXTRACTED else scoring
 
 
+UNASKED = "the extractor is not asked", f"add --scoring {EXTRACTED}"
+
+
 def check_extractor(scorings: Sequence[str], *, given: bool) -> None:
     """Refuse the scoring `extracted` without an extractor, and an extractor without the scoring."""
     if EXTRACTED in scorings and not given:
         raise BadInput(f"scoring {EXTRACTED!r} asks a text model about unparsed replies", "add --extractor MODEL")
     if given and EXTRACTED not in scorings:
-        raise BadInput("an extractor is asked only by one scoring", f"add --scoring {EXTRACTED}")
+        raise BadInput(*UNASKED)
 
 
 @dataclass(frozen=True)
@@ -114,8 +120,8 @@ async def opinion(extractor: Model, episode: Episode, score: Score) -> Opinion:
     scores = await score(with_answer(episode, quote))
     if scores.unparsed:
         return replace(found, rejected="not one answer")
-    for marked in (places, places[-1:]):
-        within = await score(with_answer(episode, _boxed(said, marked)))
+    for text in (_boxed(said, places), _boxed(said, places[-1:]), f"{quote}\n\n{said}"):
+        within = await score(with_answer(episode, text))
         if within.unparsed or not same_answer(scores, within):
             return replace(found, rejected="the reply denies it or gives another answer")
     return replace(found, scores=scores)
@@ -183,15 +189,23 @@ def occurrences(quote: str, reply: str) -> list[tuple[int, int]]:
 
 
 def _is_whole(text: str, start: int, end: int) -> bool:
+    """Return whether a passage is not a part of a word, a number (`5.2`, `-5`), a pair (`A/B`) or an address."""
     before, after = text[max(0, start - 2) : start], text[end : end + 2]
     first, last = text[start], text[end - 1]
     if (before and _same_word(before[-1], first)) or (after and _same_word(last, after[0])):
         return False
-    if first.isdigit() and before:
-        signed = before[-1] in "-−" and not before[:-1].isalnum()
-        if signed or (before[-1] in ".,/" and before[:-1].isdigit()):
-            return False
-    return not (last.isdigit() and len(after) == 2 and after[0] in ".,/" and after[1].isdigit())
+    if _joined(before[::-1], first) or _joined(after, last):
+        return False
+    if first.isdigit() and before[-1:] in ("-", "−") and not before[:-1].isalnum():
+        return False
+    return "://" not in text[max(0, start - _ADDRESS) : start].rpartition(" ")[2]
+
+
+def _joined(outside: str, inside: str) -> bool:
+    """Return whether a mark and a letter or digit behind it continue the passage."""
+    if len(outside) < 2 or not outside[1].isalnum():
+        return False
+    return outside[0] == "/" or (outside[0] in ".," and inside.isdigit() and outside[1].isdigit())
 
 
 def _same_word(one: str, other: str) -> bool:

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from msgspec import structs
 
-from sketchmark.answers.extractor import check_extractor
+from sketchmark.answers.extractor import EXTRACTED, UNASKED, check_extractor
 from sketchmark.catalog import Catalog
 from sketchmark.engines import finish
 from sketchmark.episode.model import Model
@@ -111,6 +111,8 @@ def prepare(model: str | Model, tasks: Names, **given: Any) -> PreparedRun:
     _refuse_what_is_no_model(model)
     judge, extractor = given.get("judge") or "", given.get("extractor") or ""
     settings = _settings(model, judge, extractor, {**given, "tasks": tasks})
+    unasked = bool(extractor) and EXTRACTED not in settings.scorings  # in a run file, another task may need it
+    extractor = "" if unasked else extractor
     check_extractor(settings.scorings, given=bool(extractor))
     if settings.draw and not isinstance(model, str):
         model = DrawsByCode(model, ByCode())
@@ -151,6 +153,7 @@ def prepare(model: str | Model, tasks: Names, **given: Any) -> PreparedRun:
             owned += (asked,)
         others.append(asked)
     warnings = (*warnings_of(cells, settings, model, with_judge=bool(judge)), *left_out)
+    warnings += (": ".join(UNASKED),) * unasked
     resources = Resources(others[0], others[1], budget, workplace, warnings)
     path = _folder(
         Path(settings.output_path) if settings.output_path else default_folder(settings.model, settings.part)
