@@ -58,6 +58,8 @@ def run(
     scoring: Names = "strict",
     judge: str | Model = "",
     judge_args: Arguments = "",
+    extractor: str | Model = "",
+    extractor_args: Arguments = "",
     concurrency: int = 100,
     batch_size: int | str = "",
     time_limit: float | None = None,

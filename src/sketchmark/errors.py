@@ -138,3 +138,11 @@ class JudgeFailed(CallFailed):
 
     def __init__(self, message: str) -> None:
         super().__init__("judge_failed", message)
+
+
+class ExtractorFailed(CallFailed):
+    """An extractor that gave no reply. The episode is not scored; the failure is counted, and the same command asks
+    again."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__("extractor_failed", message)

@@ -26,7 +26,7 @@ Price = Callable[[Mapping[str, int]], float]
 
 @dataclass
 class Calls:
-    """Live counts of the calls to the model and to the judge."""
+    """Live counts of the calls to the model, the judge and the extractor."""
 
     model: CallCount = field(default_factory=CallCount)
     judge: CallCount = field(default_factory=CallCount)
@@ -36,6 +36,8 @@ class Calls:
     """Model failures by kind: results, not faults of the run."""
     awaited: bool = False
     """Calls are expected, so that their absence is reported."""
+    extractor: CallCount = field(default_factory=CallCount)
+    extractor_price: Price | None = None
     silence: float = 0.0
     """Seconds since the last result of a call, while calls are under way."""
     _came: int = 0
@@ -43,7 +45,7 @@ class Calls:
 
     def look(self, now: float) -> None:
         """Update `silence`: before the timeout of a silent server only the clock shows that it does not respond."""
-        tallies = (self.model, self.judge)
+        tallies = (self.model, self.judge, self.extractor)
         came = sum(one.answered + one.from_cache + one.retries for one in tallies)
         if came != self._came or not any(one.under_way for one in tallies) or not self._since:
             self._came, self._since = came, now
@@ -51,30 +53,36 @@ class Calls:
 
     def told(self) -> str:
         """Summarise the calls in one line, without zero counts."""
-        model, judge = self.model, self.judge
-        if not (model.begun or judge.begun):
+        model, tallies = self.model, (self.model, self.judge, self.extractor)
+        if not any(one.begun for one in tallies):
             return "no call yet: samples are being read or made" if self.awaited else ""
         told = [_number(model.answered, "call")] if model.begun else []
         told += [f"{model.from_cache:,} from the cache"] if model.from_cache else []
-        told += [f"{judge.answered + judge.from_cache:,} of the judge"] if judge.begun else []
-        told.append(f"{model.under_way + judge.under_way:,} under way")
+        for who, one in (("judge", self.judge), ("extractor", self.extractor)):
+            told += [f"{one.answered + one.from_cache:,} of the {who}"] if one.begun else []
+        told.append(f"{sum(one.under_way for one in tallies):,} under way")
         told += [f"no reply for {self.silence // 10 * 10:.0f} s"] if self.silence >= 10 else []
-        told += [_number(model.retries + judge.retries, "retry", "retries")] if model.retries + judge.retries else []
-        tokens = sum(one.tokens_in + one.tokens_out for one in (model, judge))
+        retries = sum(one.retries for one in tallies)
+        told += [_number(retries, "retry", "retries")] if retries else []
+        tokens = sum(one.tokens_in + one.tokens_out for one in tallies)
         told += [f"{_short(tokens)} tokens"] if tokens else []
-        told += [f"cost {self.cost:.4f}"] if self.price or self.judge_price else []
+        told += [f"cost {self.cost:.4f}"] if self.price or self.judge_price or self.extractor_price else []
         told += [f"{count} {kind}" for kind, count in self.own_failures.most_common(3)]
         return ", ".join(told)
 
     @property
     def cost(self) -> float:
-        paid = ((self.price, self.model), (self.judge_price, self.judge))
+        paid = (
+            (self.price, self.model),
+            (self.judge_price, self.judge),
+            (self.extractor_price, self.extractor),
+        )
         return sum(price(tally.usage) for price, tally in paid if price)
 
     @property
     def error(self) -> str:
         """Error of the attempts since the last reply; empty after a reply."""
-        for who, tally in (("", self.model), ("the judge: ", self.judge)):
+        for who, tally in (("", self.model), ("the judge: ", self.judge), ("the extractor: ", self.extractor)):
             if tally.silent:
                 never = not tally.answered and not tally.from_cache
                 since = "no reply yet" if never else f"no reply to the last {_number(tally.silent, 'attempt')}"
@@ -84,7 +92,8 @@ class Calls:
     @property
     def last_error(self) -> str:
         """Error of the last failed attempt, even if there were replies since."""
-        return self.error or next((f"last error: {one.error}" for one in (self.model, self.judge) if one.error), "")
+        tallies = (self.model, self.judge, self.extractor)
+        return self.error or next((f"last error: {one.error}" for one in tallies if one.error), "")
 
 
 def _number(count: int, one: str, several: str = "") -> str:

@@ -21,14 +21,14 @@ import inspect
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import Any, Generic, Literal, TypeVar
 
 from sketchmark.answers.reply import without_thinking
 from sketchmark.episode import Episode, Grading, Scorer, Scores
-from sketchmark.episode.model import Model, Options
+from sketchmark.episode.model import Model, Options, Usage
 from sketchmark.episode.sample import Content, Sample, of
 from sketchmark.errors import CallFailed, JudgeFailed
 from sketchmark.files.yaml import load
@@ -48,6 +48,7 @@ class Judged(Generic[T]):
 
     verdict: T
     reply: str
+    usage: Usage = field(default_factory=Usage)
 
 
 async def ask(
@@ -72,7 +73,7 @@ async def ask(
         judge.forget(context, options)
         cut = " (cut off)" if reply.finish == "length" else ""
         raise JudgeFailed(f"{judge.name} gave no verdict in{cut}: {reply.text!r}")
-    return Judged(verdict, reply.text)
+    return Judged(verdict, reply.text, reply.usage)
 
 
 def first_json_object(text: str) -> dict[str, Any] | None:
@@ -148,7 +149,7 @@ def question_parts(measure: Measure, task: str, episode: Episode) -> list[Conten
     prompts = _prompts()
     fills = {
         "task": task,
-        "question": _question(episode),
+        "question": question_text(episode),
         "generation_prompt": _instructions(episode),
         "answer": episode.answer,
     }
@@ -160,7 +161,7 @@ def question_parts(measure: Measure, task: str, episode: Episode) -> list[Conten
     return [text, *(content for content in shown if isinstance(content, Picture)), *episode.drawings]
 
 
-def _question(episode: Episode) -> str:
+def question_text(episode: Episode) -> str:
     """Return the question as text: the texts shown and the suffix of the last answering call."""
     shown = [part.text for turn in episode.turns if turn.act == "show" for part in turn.added if part.text]
     asked = [turn.suffix for turn in episode.turns if turn.act == "say" and turn.reply and turn.suffix]

@@ -14,9 +14,9 @@ from sketchmark.folder import RunFolder
 from sketchmark.folder.results_format import CellResult
 from sketchmark.results.rescore import failed
 from sketchmark.runs import PreparedRun, prepare
-from sketchmark.runs.estimate import estimate
+from sketchmark.runs.estimate import Estimate, estimate
 from sketchmark.runs.plan import Cell
-from sketchmark.runs.runner import Price
+from sketchmark.runs.runner import Budget, Price
 from sketchmark.secrets import to_write_down
 from sketchmark.settings.run_file import Suite
 from sketchmark.suites import ModelOutcome, play_suite, prepare_all
@@ -27,24 +27,31 @@ _COLUMNS = ("episodes", "calls", "pictures_in", "pictures_out", "tokens_in", "to
 
 
 def print_estimate(run: PreparedRun) -> None:
-    """Print a row for each cell, and one for the judge's calls if there is a judge."""
-    budget, judge = run.budget, run.resources.judge
-    names = ("task.mode", *["asked"] * bool(judge))
+    """Print a row for each cell, and one for the calls of the judge and of the extractor if there are such."""
+    budget, judge, extractor = run.budget, run.resources.judge, run.resources.extractor
+    several = bool(judge or extractor)
+    names = ("task.mode", *["asked"] * several)
     columns = (*names, *(name.replace("_", " ") for name in _COLUMNS), *["cost"] * bool(budget.price))
     table = Table("Dry run, no calls made. Upper bounds:", columns, texts=len(names))
     total: Counter[str] = Counter()
     cost = 0.0
-    for name, found in estimate(run.cells, run.settings.scorings if judge else ()).items():
+    for name, found in _estimates(run).items():
         for asked, usage, price in (
             ("the model", found.usage, budget.price),
             (f"judge {judge.name}" if judge else "", found.judge, budget.judge_price),
+            (f"extractor {extractor.name}" if extractor else "", found.extractor, budget.extractor_price),
         ):
             if usage:
                 total.update(usage)
                 cost += price(usage) if price else 0.0
-                table.add(name, *[asked] * bool(judge), *_row(usage), *_cost(price, usage))
-    table.add("total", *[""] * bool(judge), *_row(total), *([f"{cost:.2f}"] if budget.price else []), style="bold")
+                table.add(name, *[asked] * several, *_row(usage), *_cost(price, usage))
+    table.add("total", *[""] * several, *_row(total), *([f"{cost:.2f}"] if budget.price else []), style="bold")
     print_table(table)
+
+
+def _estimates(run: PreparedRun) -> dict[str, Estimate]:
+    judge, extractor = run.resources.judge, run.resources.extractor
+    return estimate(run.cells, run.settings.scorings if judge else (), extracts=extractor is not None)
 
 
 def _row(usage: Mapping[str, int]) -> list[str]:
@@ -96,9 +103,19 @@ def _print(folder: RunFolder, run: PreparedRun, details: bool) -> None:
     _tell_calls("calls:      ", results.tasks.values(), budget.calls)
     if budget.price is not None:
         in_all = sum(costs.values())
-        judge = f" ({budget.judge_spent:.4f} of it the judge's)" if budget.judge_price else ""
-        without = ", the judge left out" if judge else ""
-        tell(f"cost:       {budget.spent:.4f} now{judge}, {in_all:.4f} for the whole run{without}")
+        part = _part_of_others(budget.judge_spent, budget.extractor_spent)
+        others = [who for who, price in _others(budget) if price]
+        without = f", {' and '.join(others)} left out" if others else ""
+        tell(f"cost:       {budget.spent:.4f} now{part}, {in_all:.4f} for the whole run{without}")
+
+
+def _others(budget: Budget) -> list[tuple[str, Price | None]]:
+    return [("the judge", budget.judge_price), ("the extractor", budget.extractor_price)]
+
+
+def _part_of_others(judge: float, extractor: float) -> str:
+    parts = [f"{cost:.4f} of it the {who}'s" for who, cost in (("judge", judge), ("extractor", extractor)) if cost]
+    return f" ({', '.join(parts)})" if parts else ""
 
 
 def _tell_calls(label: str, cells: Iterable[CellResult], now: int) -> None:
@@ -260,11 +277,14 @@ def _estimated(outcome: ModelOutcome) -> tuple[Counter[str], float]:
     cost = 0.0
     for run in outcome.runs:
         budget = run.budget
-        for found in estimate(run.cells, run.settings.scorings if run.resources.judge else ()).values():
-            usage.update(found.usage)
-            usage.update(found.judge)
-            cost += budget.price(found.usage) if budget.price else 0.0
-            cost += budget.judge_price(found.judge) if budget.judge_price else 0.0
+        for found in _estimates(run).values():
+            for asked, price in (
+                (found.usage, budget.price),
+                (found.judge, budget.judge_price),
+                (found.extractor, budget.extractor_price),
+            ):
+                usage.update(asked)
+                cost += price(asked) if price else 0.0
     return usage, cost
 
 
@@ -294,10 +314,10 @@ def _print_board(suite: Suite, outcomes: Sequence[ModelOutcome], details: bool) 
     cells = [cell for outcome in outcomes if outcome.folder for cell in outcome.folder.results().tasks.values()]
     _tell_calls("calls:       ", cells, sum(outcome.calls for outcome in outcomes))
     if prices:
-        judged = sum(outcome.judge_spent for outcome in outcomes)
-        part = f" ({judged:.4f} of it the judge's)" if judged else ""
+        part = _part_of_others(
+            sum(outcome.judge_spent for outcome in outcomes), sum(outcome.extractor_spent for outcome in outcomes)
+        )
         in_all = sum(cost for row in found.rows for cost in row.costs.values())
         spent = sum(outcome.spent for outcome in outcomes)
-        tell(
-            f"cost:        {spent:.4f} now{part}, {in_all:.4f} for all episodes{', the judge left out' * bool(part)}"
-        )
+        others = ", judge and extractor left out" if part else ""
+        tell(f"cost:        {spent:.4f} now{part}, {in_all:.4f} for all episodes{others}")

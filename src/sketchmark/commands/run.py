@@ -15,7 +15,7 @@ from sketchmark.terminal import notice
 
 _NAMED_IN_THE_FILE = ("model", "tasks", "model_args")
 _OF_THE_OUTPUT = ("dry_run", "details", "quiet")
-_ARGUMENTS = ("task_args", "gen_kwargs", "judge_args")
+_ARGUMENTS = ("task_args", "gen_kwargs", "judge_args", "extractor_args")
 
 
 def asked_for(run_file: Path | None, options: dict[str, Any], given: AbstractSet[str]) -> int:

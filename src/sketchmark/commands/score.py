@@ -79,6 +79,8 @@ def _values(metric: str, references: list[str], replies: list[str]) -> dict[str,
 )
 @click.option("--judge", default="", help="A model that judges open answers.")
 @click.option("--judge-args", default="", help="key=value,… for the judge.")
+@click.option("--extractor", default="", help="A text model that quotes the answer of unparsed replies.")
+@click.option("--extractor-args", default="", help="key=value,… for the extractor.")
 @click.option(
     "--json", "as_json", is_flag=True, help="Print results.json and every reply that is parsed differently."
 )
@@ -91,6 +93,8 @@ def score_command(
     scoring: str,
     judge: str,
     judge_args: str,
+    extractor: str,
+    extractor_args: str,
     as_json: bool,
     details: bool,
     include: tuple[Path, ...],
@@ -103,6 +107,7 @@ def score_command(
     \b
     sketchmark score runs/my-run --scoring official
     sketchmark score runs/my-run --scoring strict,code-fork
+    sketchmark score runs/my-run --scoring extracted,strict --extractor openai/gpt-6-luna
     sketchmark score runs/my-run --scoring ra-al --judge openai/gpt-6-luna
 
     ra-al scores whether stored drawings follow the reasoning (RA) and whether the answer follows them (AL), by a
@@ -132,19 +137,21 @@ def score_command(
         for name in folder.cells
     }
     scorings = [name.strip() for name in scoring.split(",") if name.strip()]
-    grading = Grading(
-        judge=with_cache(catalog.model(judge, parse_arguments(judge_args)), default_cache()) if judge else None
+    judging, quoting = (
+        with_cache(catalog.model(name, parse_arguments(arguments)), default_cache()) if name else None
+        for name, arguments in ((judge, judge_args), (extractor, extractor_args))
     )
+    grading = Grading(judge=judging, extractor=quoting)
 
     async def anew() -> None:
         calls = Calls()
         try:
             with watcher(brief=True) as looking:
                 async with told_of_calls(looking, calls):
-                    await rescore(folder, tasks, scorings, counted(grading, calls.judge), looking)
+                    await rescore(folder, tasks, scorings, counted(grading, calls), looking)
         finally:
-            if grading.judge:
-                await grading.judge.close()
+            for model in filter(None, (judging, quoting)):
+                await model.close()
 
     lock = RunLock(folder.path)
     try:
@@ -175,6 +182,8 @@ def score_command(
 @click.option("--task-args", default="", help="key=value,… for the task's data (split=test).")
 @click.option("--judge", default="", help="A model that judges open answers.")
 @click.option("--judge-args", default="", help="key=value,… for the judge.")
+@click.option("--extractor", default="", help="A text model that quotes the answer of unparsed replies.")
+@click.option("--extractor-args", default="", help="key=value,… for the extractor.")
 @click.option("--json", "as_json", is_flag=True, help="Print everything as JSON.")
 @details_option
 def score_file_command(**options: Any) -> int:

@@ -103,10 +103,11 @@ class Scores:
 
 @dataclass(frozen=True)
 class Grading:
-    """The rules of scoring by name (`scoring`), and a model as judge, or None."""
+    """The rules of scoring by name (`scoring`), a model as judge, and one that quotes answers, or None."""
 
     scoring: str = "strict"
     judge: Model | None = None
+    extractor: Model | None = None
 
 
 Scorer = Callable[[Sample, Episode, Grading], "Scores | Awaitable[Scores]"]

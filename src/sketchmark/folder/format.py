@@ -259,13 +259,18 @@ class Score(Struct, kw_only=True):
     """Score → number, or null if it does not apply."""
     flags: list[str] = []
     """Kinds of failure: `unparsed`, `truncated`, `refused`, `empty`, `no_picture`, `left_out`, `judge_failed`,
-    `scorer_failed`, or the failure's kind."""
+    `extractor_failed`, `scorer_failed`, or the failure's kind. `extracted`: the score rests on the extractor."""
+
     calls_left_out: Count = 0
     """Calls that could not carry the whole context."""
     scoring: str = ""
     """The scoring."""
     judge: str | None = None
     """The judge's model, if there was a judge."""
+
+    extractor: str | UnsetType = UNSET
+    """The extractor's model; only with the scoring `extracted`."""
+
     usage: dict[str, Count] = {}
     """Usage of the episode, also of replies from the cache."""
 

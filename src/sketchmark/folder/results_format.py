@@ -100,6 +100,40 @@ class ScoringDifference(Struct, kw_only=True, omit_defaults=True):
     rows."""
 
 
+class Extraction(Struct, kw_only=True):
+    """The extractor's part in the scores of a cell (scoring `extracted`)."""
+
+    model: str
+    """The extractor."""
+
+    asked: int
+    """Unparsed replies that it was asked about."""
+
+    rests: int
+    """Scores that rest on its quotes."""
+
+    without: int
+    """Replies in which it found no final answer."""
+
+    rejected: int
+    """Quotes that are not in the reply word for word, or are not one answer by the rules of strict."""
+
+    checked: int
+    """Replies that strict parses and that it was asked about too, at most 50."""
+
+    compared: int
+    """Those of which it gave a usable quote."""
+
+    agreed: int
+    """Those in which the quote is the answer that strict parses."""
+
+    failed: int
+    """Calls that failed, of both kinds."""
+
+    usage: dict[str, int]
+    """Its calls and tokens, without cache hits."""
+
+
 class CellResult(Struct, kw_only=True, omit_defaults=True):
     """The results of one cell. Entries of `scorings` have no `task`, `mode`, `canvas` or `steps`."""
 
@@ -162,6 +196,10 @@ class CellResult(Struct, kw_only=True, omit_defaults=True):
     """Score → guessing baselines, for tasks with options."""
     published: list[Published] = []
     """Published scores, for display; they enter no result of the run."""
+
+    extraction: Extraction | None = None
+    """Only by the scoring `extracted`: the extractor's part."""
+
     unanswered: list[str] | None = None
     """Only of `sketchmark score-file`: samples without a reply."""
     unknown: list[str] | None = None

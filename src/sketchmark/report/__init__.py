@@ -81,6 +81,7 @@ _MEANING = {
     "cannot_hear": "the sample has sounds, and the model takes none",
     "timeout": "the episode took too long",
     "judge_failed": "the judge gave no verdict; rerun the command to retry",
+    "extractor_failed": "the extractor gave no reply; rerun the command to retry",
     "scorer_failed": "the scorer failed on the answer: no score is shown until it is fixed",
     "left_out": "a part of the context could not be passed to the model",
 }

@@ -72,6 +72,7 @@ class _Told:
     versions: Counter[str] = field(default_factory=Counter)
     left_out: Counter[str] = field(default_factory=Counter)
     judges: Counter[str] = field(default_factory=Counter)
+    extractors: Counter[str] = field(default_factory=Counter)
 
 
 def _told(folder: RunFolder, cells: Sequence[str]) -> _Told:
@@ -82,7 +83,9 @@ def _told(folder: RunFolder, cells: Sequence[str]) -> _Told:
                 if turn.reply:
                     found.versions.update(_versions(turn.reply))
                     found.left_out.update(why[:_LONGEST] for why in turn.reply.left_out)
-        found.judges.update(row.judge for row in folder.scored(name).values() if row.judge)
+        rows = folder.scored(name).values()
+        found.judges.update(row.judge for row in rows if row.judge)
+        found.extractors.update(row.extractor for row in rows if row.extractor and "extracted" in row.flags)
     return found
 
 
@@ -104,6 +107,7 @@ def _facts(about: RunRecord, told: _Told) -> dict[str, str]:
         "announced retirement": "; ".join(f"{name}: {day}" for name, day in about.model.retires.items())
         or NOT_REPORTED,
         "judge": _counted(told.judges, "scores") if told.judges else "none",
+        **({"extractor": _counted(told.extractors, "scores")} if told.extractors else {}),
         "seed": str(about.seed),
         "scored by": asked.scoring if asked else "see below",
         "started": about.started,

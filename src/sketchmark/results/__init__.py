@@ -10,14 +10,16 @@ from typing import Any
 
 from msgspec import UNSET
 
+from sketchmark.answers.extractor import EXTRACTED, Opinion, can_be_asked, opinion, rules_of, same_answer
 from sketchmark.answers.judge import judged
 from sketchmark.engines.deadline import allowed, settled_within
 from sketchmark.episode import Episode, Grading, Scorer, Scores
-from sketchmark.episode.model import Usage
-from sketchmark.errors import BadInput, CallFailed, RunConflict, SketchmarkError
+from sketchmark.episode.model import Model, Usage
+from sketchmark.errors import BadInput, CallFailed, ExtractorFailed, RunConflict, SketchmarkError
 from sketchmark.folder import RunFolder
 from sketchmark.folder.format import ScoreRow
-from sketchmark.models.wrappers import CallCount, CountedModel
+from sketchmark.models.wrappers import CountedModel
+from sketchmark.progress import Calls
 from sketchmark.tasks import RA_AL, Task
 
 MEANING = {
@@ -55,11 +57,18 @@ def drawn_cells(folder: RunFolder, tasks: Mapping[str, Task], *, with_judge: boo
 
 
 _LONGEST_NOTE = 300
+CHECK = "extractor_check"
+"""Note of a row: the extractor's quote of a reply that strict parses."""
 
 
-def counted(grading: Grading, tally: CallCount) -> Grading:
-    """Count the judge's calls in `tally`."""
-    return replace(grading, judge=CountedModel(grading.judge, tally)) if grading.judge else grading
+def counted(grading: Grading, calls: Calls) -> Grading:
+    """Count the calls of the judge and the extractor."""
+    judge, extractor = grading.judge, grading.extractor
+    return replace(
+        grading,
+        judge=CountedModel(judge, calls.judge) if judge else None,
+        extractor=CountedModel(extractor, calls.extractor) if extractor else None,
+    )
 
 
 async def grade(task: Task, episode: Episode, index: int, grading: Grading) -> ScoreRow:
@@ -68,7 +77,8 @@ async def grade(task: Task, episode: Episode, index: int, grading: Grading) -> S
     A model failure is scored as it is. A failure of the network or the provider says nothing about the model: its row
     has no scores and counts as a failure. So does a judge without a verdict: other scorers' scores are kept, and the
     next invocation asks it again. After an error in a scorer its score of this answer is unknown, so the cell
-    shows no score until the scorer is fixed (`sketchmark.results.summary.withheld`).
+    shows no score until the scorer is fixed (`sketchmark.results.summary.withheld`). By `extracted`, a reply that
+    strict leaves unparsed is scored by the extractor's quote (`sketchmark.answers.extractor`).
 
     Raises CallFailed if further calls to the judge would fail the same way (a refused key), and RunConflict if a
     scorer's data are not those of the run.
@@ -76,7 +86,11 @@ async def grade(task: Task, episode: Episode, index: int, grading: Grading) -> S
     sample, failure = episode.sample, episode.failure
     scored = failure is None or failure.blames_model
     scores, broken = await _ask_scorers(task, episode, grading) if scored else (Scores({}), [])
+    if scores.unparsed and not failure and not broken:
+        scores, broken = await _extracted(task, episode, grading, scores)
     flags = [*_flags(episode), *broken]
+    if "extractor" in scores.notes and not scores.unparsed and not broken:
+        flags.append("extracted")
     if scores.unparsed and not failure:
         flags.append("unparsed")
     usage, paid = usage_of(episode), paid_by(episode)
@@ -94,6 +108,7 @@ async def grade(task: Task, episode: Episode, index: int, grading: Grading) -> S
         judge=grading.judge.name if grading.judge else None,
         usage=usage,
         paid=paid if paid != usage else UNSET,
+        extractor=grading.extractor.name if grading.extractor and grading.scoring == EXTRACTED else UNSET,
         started=round(episode.started, 3),
         seconds=round(episode.seconds, 4),
         repeat=episode.repeat or UNSET,
@@ -110,7 +125,7 @@ async def _ask_scorers(task: Task, episode: Episode, grading: Grading) -> tuple[
     try:
         for scorer in scorers_of(task, grading.scoring):
             try:
-                given = episode.sample, episode, grading
+                given = episode.sample, episode, replace(grading, scoring=rules_of(grading.scoring))
                 scores = await settled_within(allowed(scorer), scorer, *given, waits=grading.judge is not None)
             except CallFailed as error:
                 if error.stops_run:
@@ -130,6 +145,38 @@ async def _ask_scorers(task: Task, episode: Episode, grading: Grading) -> tuple[
     except Exception as error:  # a scorer's bug must not end a run that has cost money
         return Scores({}, {"scorer_failed": one_line(error)}), ["scorer_failed"]
     return Scores(values, notes, unparsed), broken
+
+
+async def _extracted(task: Task, episode: Episode, grading: Grading, strict: Scores) -> tuple[Scores, list[str]]:
+    """Return the scores of an unparsed reply by the extractor's quote, or strict's scores if no quote is usable."""
+    if grading.extractor is None or grading.scoring != EXTRACTED or not can_be_asked(episode):
+        return strict, []
+    try:
+        found = await _opinion(task, episode, grading, grading.extractor)
+    except ExtractorFailed as error:
+        return Scores({}, {**strict.notes, "extractor_failed": one_line(error)}, unparsed=True), ["extractor_failed"]
+    kept = found.scores or strict
+    return Scores(kept.values, {**kept.notes, "extractor": found.note()}, kept.unparsed), []
+
+
+async def checked(task: Task, episode: Episode, grading: Grading, extractor: Model) -> dict[str, Any]:
+    """Ask the extractor about a reply that strict parses; the note says if both parse the same answer."""
+    try:
+        found = await _opinion(task, episode, grading, extractor)
+    except ExtractorFailed as error:
+        return {"failed": one_line(error)}
+    if found.scores is None:
+        return found.note()
+    strict, _ = await _ask_scorers(task, episode, grading)
+    return {**found.note(), "agrees": same_answer(strict, found.scores)}
+
+
+async def _opinion(task: Task, episode: Episode, grading: Grading, extractor: Model) -> Opinion:
+    async def score(other: Episode) -> Scores:
+        scores, broken = await _ask_scorers(task, other, grading)
+        return replace(scores, unparsed=True) if broken else scores
+
+    return await opinion(extractor, episode, score)
 
 
 def _number(name: str, value: Any) -> float | None:

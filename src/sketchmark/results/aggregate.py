@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from sketchmark.answers.extractor import rules_of
 from sketchmark.episode import Share, Total
 from sketchmark.errors import SketchmarkError
 from sketchmark.files import own_file, own_folder, write_json
@@ -81,7 +82,7 @@ def totals(
 
 
 def _part(share: Share, cell: CellRecord, rows: Rows, scoring: str) -> _Part:
-    score = share.scores.get(scoring, cell.headline)
+    score = share.scores.get(rules_of(scoring), cell.headline)
     values, clusters = {}, []
     for name, row in rows.items():
         value = row.value(score)
@@ -151,7 +152,7 @@ def aggregate(
             summary = _summary(folder, name, "", tasks[name], seed, own)
             summary.scorings = {other: _summary(folder, name, other, tasks[name], seed, other) for other in others}
             if tasks[name].declared.guesses != []:
-                summary.baselines = baselines(folder, name, tasks[name], cell.mode, own)
+                summary.baselines = baselines(folder, name, tasks[name], cell.mode, rules_of(own))
             summary.published = tasks[name].published(cell.mode) if cell.canvas == "own" else []
             for other, beside in summary.scorings.items():
                 if summary.metrics and beside.metrics and other != RA_AL:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from msgspec import UNSET, structs
 
+from sketchmark.answers.extractor import CHECKED, EXTRACTED, check_extractor, rules_of
 from sketchmark.engines import play_all
 from sketchmark.episode import Failure, Grading
 from sketchmark.errors import BadInput, SketchmarkError
@@ -19,7 +22,7 @@ from sketchmark.folder import NUMBERS, SCORES, RunFolder, last_attempts
 from sketchmark.folder.format import EpisodeLine, Score, ScoreRow
 from sketchmark.folder.records import newest, unpack_episode
 from sketchmark.progress import NOBODY, Watcher
-from sketchmark.results import drawn_cells, grade, one_line
+from sketchmark.results import CHECK, checked, drawn_cells, grade, one_line
 from sketchmark.results.summary import NO_VERDICT
 from sketchmark.tasks import RA_AL, Task
 
@@ -50,13 +53,17 @@ async def fill_scores(
             rows = newest(NUMBERS.all(folder.scores_file(cell, suffix))).values()
             valid = {(row.key, row.started) for row in rows if _is_valid(row, how)}
             played = [(line.key, line.started) for line in folder.episodes(cell)]
+            path = folder.scores_file(cell, suffix)
             if not valid.issuperset(played):
                 new = await _scored(folder, cell, suffix, task, how, watcher, valid.intersection(played))
-                new.replace(folder.scores_file(cell, suffix))
+                new.replace(path)
+            await _check_extractor(folder, cell, path, task, how)
 
 
 def _is_valid(row: Score, grading: Grading) -> bool:
     if row.scoring != grading.scoring or NO_VERDICT & set(row.flags):
+        return False
+    if grading.scoring == EXTRACTED and grading.extractor and row.extractor != grading.extractor.name:
         return False
     return grading.judge is None or row.judge == grading.judge.name
 
@@ -67,6 +74,7 @@ async def rescore(
     """Score all episodes again. The first scoring gives the run's scores; the others, and always `ra-al`, are kept
     next to it. The old scores are replaced once all new ones are complete."""
     own = [name for name in scorings if name != RA_AL]
+    check_extractor(own, given=grading.extractor is not None)
     for task in tasks.values():
         for scoring in own:
             task.check_scoring(scoring, with_judge=grading.judge is not None)
@@ -76,7 +84,9 @@ async def rescore(
     _clear_leftovers(folder)
     made = {}
     for cell, scoring, suffix in wanted:
-        new = await _scored(folder, cell, suffix, tasks[cell], replace(grading, scoring=scoring), watcher)
+        how = replace(grading, scoring=scoring)
+        new = await _scored(folder, cell, suffix, tasks[cell], how, watcher)
+        await _check_extractor(folder, cell, new, tasks[cell], how)
         made[new] = folder.scores_file(cell, suffix)
     for new, path in made.items():
         new.replace(path)
@@ -122,6 +132,37 @@ async def _scored(
     return new
 
 
+async def _check_extractor(folder: RunFolder, cell: str, path: Path, task: Task, grading: Grading) -> None:
+    """Ask the extractor about some replies that strict parses, and note in their rows if both parse the same."""
+    extractor = grading.extractor
+    if grading.scoring != EXTRACTED or extractor is None:
+        return
+    rows = newest(SCORES.all(path))
+    missing = {row.key: row for row in to_check(rows.values()) if "failed" in row.notes.get(CHECK, {"failed": ""})}
+    lines = (line for line in folder.episodes(cell) if line.key in missing and line.started == rows[line.key].started)
+
+    async def one(line: EpisodeLine) -> None:
+        try:
+            episode = unpack_episode(line, folder.pictures)
+        except SketchmarkError as error:
+            note: dict[str, Any] = {"failed": one_line(error)}
+        else:
+            note = await checked(task, episode, grading, extractor)
+        rows[line.key].notes[CHECK] = note
+
+    if missing:
+        async for _ in play_all(lines, one, _AT_ONCE):
+            pass
+        write_atomic(path, b"".join(seal(encode(row)) for row in rows.values()))
+
+
+def to_check(rows: Iterable[ScoreRow]) -> list[ScoreRow]:
+    """Choose the replies to check the extractor on: up to `CHECKED` of those that strict parses, at random by a
+    digest of their key, so that every invocation chooses the same ones."""
+    known = [row for row in rows if "answer" in row.notes and set(row.flags) <= {"left_out", "truncated"}]
+    return sorted(known, key=lambda row: hashlib.sha256(row.key.encode()).digest())[:CHECKED]
+
+
 def _unreadable(line: EpisodeLine, error: SketchmarkError, grading: Grading) -> ScoreRow:
     return ScoreRow(
         index=line.index,
@@ -155,7 +196,8 @@ def settled(rows: Sequence[ScoreRow], task: Task, scoring: str) -> list[ScoreRow
     for row in rows:
         together.setdefault(row.place[1:], []).append(row)
     try:
-        values = {nth: task.settle([plain(row) for row in same], scoring) for nth, same in together.items()}
+        rules = rules_of(scoring)
+        values = {nth: task.settle([plain(row) for row in same], rules) for nth, same in together.items()}
         return [structs.replace(row, values=dict(values[row.place[1:]].get(row.sample, row.values))) for row in rows]
     except Exception as error:  # the task's code: anything may come
         raise BadInput(f"the rows of task {task.name!r} could not be settled: {one_line(error)}") from error

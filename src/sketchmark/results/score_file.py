@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from sketchmark.answers.extractor import EXTRACTED, check_extractor
 from sketchmark.catalog import Catalog
 from sketchmark.engines import run_async
 from sketchmark.episode import Episode, Grading, Turn
@@ -26,8 +27,8 @@ from sketchmark.folder.format import ScoreRow
 from sketchmark.folder.results_format import CellResult, Results
 from sketchmark.models.cache import default_cache, with_cache
 from sketchmark.progress import NOBODY, Calls, Watcher, told_of_calls
-from sketchmark.results import counted, grade
-from sketchmark.results.rescore import settled
+from sketchmark.results import CHECK, checked, counted, grade
+from sketchmark.results.rescore import settled, to_check
 from sketchmark.results.scorings import held_against
 from sketchmark.results.summary import NO_VERDICT, cell_result
 from sketchmark.settings import parse_arguments
@@ -148,6 +149,8 @@ def score_files(
     task_args: str = "",
     judge: str = "",
     judge_args: str = "",
+    extractor: str = "",
+    extractor_args: str = "",
     looking: Watcher = NOBODY,
 ) -> Results:
     """Return results in the form of results.json, one entry per set of replies, with further scorings inside it."""
@@ -155,14 +158,18 @@ def score_files(
     arguments = parse_arguments(task_args)
     tasks = [catalog.task(pick.task, None, arguments) for pick in catalog.pick(task)]
     scorings = [name.strip() for name in scoring.split(",") if name.strip()] or ["strict"]
+    check_extractor(scorings, given=bool(extractor))
     for how in scorings:
         tasks[0].check_scoring(how, with_judge=bool(judge))
-    judging = with_cache(catalog.model(judge, parse_arguments(judge_args)), default_cache()) if judge else None
+    judging, quoting = (
+        with_cache(catalog.model(name, parse_arguments(arguments)), default_cache()) if name else None
+        for name, arguments in ((judge, judge_args), (extractor, extractor_args))
+    )
     results: dict[str, CellResult] = {}
     for name, rows in reply_sets(predictions).items():
         matched = _matched(tasks, rows, data)
         (first, own), *others = [
-            run_async(_summary(tasks[0], matched, Grading(how, judging), f"{task}.{name}", looking))
+            run_async(_summary(tasks[0], matched, Grading(how, judging, quoting), f"{task}.{name}", looking))
             for how in scorings
         ]
         for other, scored in others:
@@ -194,7 +201,7 @@ async def _summary(
     task: Task, matched: Matched, grading: Grading, name: str, looking: Watcher
 ) -> tuple[CellResult, list[ScoreRow]]:
     calls, label = Calls(), f"{name} {grading.scoring}"
-    asked = counted(grading, calls.judge)
+    asked = counted(grading, calls)
     free = asyncio.Semaphore(_AT_ONCE)
     stopped: list[CallFailed] = []
 
@@ -216,7 +223,12 @@ async def _summary(
     looking.end(label)
     if stopped:
         raise stopped[0]
-    rows = settled([row for one in found for row in one], task, grading.scoring)
+    made = [scored for rows in found for scored in rows]
+    if asked.extractor and grading.scoring == EXTRACTED:
+        episodes = {row.key: episode for row, episode in zip(made, matched.episodes, strict=True)}
+        for one in to_check(made):
+            one.notes[CHECK] = await checked(task, episodes[one.key], asked, asked.extractor)
+    rows = settled(made, task, grading.scoring)
     summary = cell_result(rows, lambda: rows, task, grading.scoring)
     summary.headline = task.headline
     summary.cut = None  # a file of replies does not say whether they were truncated

@@ -15,7 +15,7 @@ from msgspec import UNSET, UnsetType
 from sketchmark.errors import SketchmarkError
 from sketchmark.folder import RunFolder
 from sketchmark.folder.format import ScoreRow
-from sketchmark.folder.results_format import CellResult, Results, ScoringDifference, TwoReadings
+from sketchmark.folder.results_format import CellResult, Extraction, Results, ScoringDifference, TwoReadings
 from sketchmark.stats.intervals import as_percent, as_points
 
 _LONGEST = 200
@@ -149,8 +149,12 @@ def told(folder: RunFolder) -> list[str]:
 
 
 def sentences(cells: Mapping[str, CellResult]) -> Iterator[str]:
-    """Yield one line per further scoring of a cell: the two scores, and the causes of their difference."""
+    """Yield one line per further scoring of a cell: the two scores, and the causes of their difference. Another says
+    what the extractor contributed."""
     for name, cell in cells.items():
+        for one in (cell, *cell.scorings.values()):
+            if one.extraction:
+                yield f"{name}: {_extraction(one.extraction, one.n)}"
         for scoring, other in cell.scorings.items():
             if other.against:
                 yield f"{name}: {_sentence(cell, scoring, other, other.against)}"
@@ -175,6 +179,17 @@ def _sentence(cell: CellResult, scoring: str, other: CellResult, found: ScoringD
     if len(causes) == 1:
         return f"{begin}, all from {next(iter(causes))}"
     return f"{begin}: {'; '.join(f'{_points(worth)} from {cause}' for cause, worth in causes.items())}"
+
+
+def _extraction(found: Extraction, scores: int) -> str:
+    calls, tokens = found.usage.get("calls", 0), found.usage.get("tokens_in", 0) + found.usage.get("tokens_out", 0)
+    parts = [
+        f"{found.rests} of {scores} scores rest on quotes of {found.model}",
+        f"asked about {found.asked} unparsed replies: {found.without} without answer, {found.rejected} rejected",
+        f"agrees with strict on {found.agreed} of {found.compared} replies that both parse ({found.checked} checked)",
+        f"{calls} paid calls, {tokens} tokens",
+    ]
+    return "; ".join([*parts, *([f"{found.failed} calls failed"] if found.failed else [])])
 
 
 def _read_differently(found: ScoringDifference, own: str, scoring: str) -> str:

@@ -13,18 +13,19 @@ from typing import Any
 
 from msgspec import Struct
 
+from sketchmark.answers.extractor import EXTRACTED, rules_of
 from sketchmark.episode import Totals
 from sketchmark.errors import SketchmarkError, TotalsFailed
 from sketchmark.files.jsonl import plain
 from sketchmark.folder.format import CellRecord, Score, ScoreRow
 from sketchmark.folder.index import CellView, RunView
-from sketchmark.folder.results_format import CellResult, Gain, GroupSummary, Mean, Metric
-from sketchmark.results import one_line
+from sketchmark.folder.results_format import CellResult, Extraction, Gain, GroupSummary, Mean, Metric
+from sketchmark.results import CHECK, one_line
 from sketchmark.stats.differences import Difference, holm, paired_difference, verdict
 from sketchmark.stats.intervals import Interval, interval
 from sketchmark.tasks import RA_AL, Task
 
-NO_VERDICT = frozenset({"judge_failed", "scorer_failed", "unreadable"})
+NO_VERDICT = frozenset({"judge_failed", "extractor_failed", "scorer_failed", "unreadable"})
 """Flags of an episode that could not be scored. A note of the same name in its row gives the reason, and the next
 scoring tries again."""
 
@@ -44,6 +45,8 @@ def cell_result(
     rows are read."""
     summary = summarise(rows, task, seed)
     summary.scoring = scoring
+    if scoring == EXTRACTED:
+        summary.extraction = _extraction(list(whole()))
     if summary.failures.keys() & NO_VERDICT:
         for row in whole():
             for kind in NO_VERDICT & row.notes.keys():
@@ -51,7 +54,7 @@ def cell_result(
     if task.aggregate and scoring != RA_AL and summary.n and not summary.problem:
         made: Mapping[str, Any] = {}
         try:
-            made = task.aggregate([plain(row) for row in whole()], scoring)
+            made = task.aggregate([plain(row) for row in whole()], rules_of(scoring))
             summary.aggregate = dict(made)
             json.dumps(summary.aggregate, allow_nan=False, default=str)  # NaN and infinity are refused
         except Exception as error:  # the task's code: anything may come
@@ -74,6 +77,28 @@ def _explain(summary: CellResult, made: Totals) -> None:
             found.ci95 = (low, high)
 
 
+def _extraction(rows: Sequence[ScoreRow]) -> Extraction:
+    """Count the extractor's part in the scores, from the notes of the rows."""
+    asked = [row.notes["extractor"] for row in rows if "extractor" in row.notes]
+    checks = [row.notes[CHECK] for row in rows if CHECK in row.notes]
+    compared = [note for note in checks if "agrees" in note]
+    usage: Counter[str] = Counter()
+    for note in (*asked, *checks):
+        usage.update(note.get("usage", {}))
+    return Extraction(
+        model=next((row.extractor for row in rows if row.extractor), ""),
+        asked=len(asked),
+        rests=sum("extracted" in row.flags for row in rows),
+        without=sum(note["quote"] is None for note in asked),
+        rejected=sum("rejected" in note for note in asked),
+        checked=len(checks),
+        compared=len(compared),
+        agreed=sum(note["agrees"] for note in compared),
+        failed=sum("extractor_failed" in row.flags for row in rows) + sum("failed" in note for note in checks),
+        usage=dict(usage),
+    )
+
+
 def summarise(rows: Iterable[Score], task: Task | None, seed: int = 0) -> CellResult:
     """Return the result of one cell. `n` counts scored episodes; the others are counted under failures."""
     rows = list(rows)
@@ -81,7 +106,7 @@ def summarise(rows: Iterable[Score], task: Task | None, seed: int = 0) -> CellRe
     usage: Counter[str] = Counter()
     paid: Counter[str] = Counter()
     for row in rows:
-        failures.update(flag for flag in row.flags if flag != "left_out")
+        failures.update(flag for flag in row.flags if flag not in ("left_out", "extracted"))
         usage.update(row.usage)
         paid.update(row.spent)
     scored = [row for row in rows if row.scored]

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 from msgspec import structs
 
+from sketchmark.answers.extractor import EXTRACTED, UNASKED, check_extractor
 from sketchmark.catalog import Catalog
 from sketchmark.engines import finish
 from sketchmark.episode.model import Model
@@ -104,12 +105,15 @@ class PreparedRun:
 def prepare(model: str | Model, tasks: Names, **given: Any) -> PreparedRun:
     """Check a run. Everything that can be refused is refused here, before the first call.
 
-    `given` are `Settings`, spelled as `sketchmark.run` takes them. `model` and `judge` are names, or instances of
-    your own (see `run`).
+    `given` are `Settings`, spelled as `sketchmark.run` takes them. `model`, `judge` and `extractor` are names, or
+    instances of your own (see `run`).
     """
     _refuse_what_is_no_model(model)
-    judge = given.get("judge") or ""
-    settings = _settings(model, judge, {**given, "tasks": tasks})
+    judge, extractor = given.get("judge") or "", given.get("extractor") or ""
+    settings = _settings(model, judge, extractor, {**given, "tasks": tasks})
+    unasked = bool(extractor) and EXTRACTED not in settings.scorings  # in a run file, another task may need it
+    extractor = "" if unasked else extractor
+    check_extractor(settings.scorings, given=bool(extractor))
     if settings.draw and not isinstance(model, str):
         model = DrawsByCode(model, ByCode())
         settings = structs.replace(settings, model_args=dict(model.arguments))
@@ -128,18 +132,29 @@ def prepare(model: str | Model, tasks: Names, **given: Any) -> PreparedRun:
     for cell in cells:
         for scoring in settings.scorings:
             cell.task.check_scoring(scoring, with_judge=bool(judge))
-    judge_name = judge if isinstance(judge, str) else judge.name or type(judge).__name__.lower()
-    budget = _budget(settings, judge_name)
-    if isinstance(judge, str) and judge:
-        metered = _metered(catalog.model(judge, settings.judge_args), budget)
-        shared = open_cache(kept)
-        calls = shared if calls is not None else None
-        judge = with_cache(metered, shared)
-        owned += (judge,)
-    elif isinstance(judge, Model):
-        judge = _metered(judge, budget)
+    budget = _budget(settings, _name(judge), _name(extractor))
+    by_name = [one for one in (judge, extractor) if isinstance(one, str) and one]
+    shared = open_cache(kept) if by_name else None
+    if shared is not None and calls is not None:
+        calls = shared
+    others: list[Model | None] = []
+    for one, arguments, price, charge in (
+        (judge, settings.judge_args, budget.judge_price, budget.charge_judge),
+        (extractor, settings.extractor_args, budget.extractor_price, budget.charge_extractor),
+    ):
+        if not one:
+            others.append(None)
+            continue
+        asked = catalog.model(one, arguments) if isinstance(one, str) else one
+        if price:  # charged to the same budget as the model's calls
+            asked = Metered(asked, charge, lambda: budget.used_up)
+        if isinstance(one, str):
+            asked = with_cache(asked, shared)
+            owned += (asked,)
+        others.append(asked)
     warnings = (*warnings_of(cells, settings, model, with_judge=bool(judge)), *left_out)
-    resources = Resources(judge or None, budget, workplace, warnings)
+    warnings += (": ".join(UNASKED),) * unasked
+    resources = Resources(others[0], others[1], budget, workplace, warnings)
     path = _folder(
         Path(settings.output_path) if settings.output_path else default_folder(settings.model, settings.part)
     )
@@ -147,11 +162,18 @@ def prepare(model: str | Model, tasks: Names, **given: Any) -> PreparedRun:
     return PreparedRun(settings, cells, with_cache(model, calls), path, resources, silent, owned)
 
 
-def _settings(model: str | Model, judge: str | Model, given: Mapping[str, Any]) -> Settings:
+def _name(model: str | Model) -> str:
+    return model if isinstance(model, str) else model.name or type(model).__name__.lower()
+
+
+def _settings(
+    model: str | Model, judge: str | Model, extractor: str | Model, given: Mapping[str, Any]
+) -> Settings:  # fmt: skip
     """Read the settings and refuse those that do not go together."""
     by_name = isinstance(model, str)
-    name = model if isinstance(model, str) else model.name or type(model).__name__.lower()
-    settings = Settings.of({**given, "model": name, "judge": judge if isinstance(judge, str) else judge.name})
+    others = {"judge": judge, "extractor": extractor}
+    names = {key: one if isinstance(one, str) else one.name for key, one in others.items()}
+    settings = Settings.of({**given, "model": _name(model), **names})
     if not by_name and (settings.model_args or settings.batch_size or settings.max_requests_per_minute):
         raise BadInput(
             "model_args, batch_size and max_requests_per_minute are for a model given by name",
@@ -160,7 +182,7 @@ def _settings(model: str | Model, judge: str | Model, given: Mapping[str, Any]) 
     arguments = _with_drawing(settings)
     return structs.replace(
         settings,
-        named=by_name and isinstance(judge, str),
+        named=by_name and all(isinstance(one, str) for one in others.values()),
         data=own_data(settings.data),
         model_args=arguments if isinstance(model, str) else dict(model.arguments),
         engine=_engine(settings, by_name=by_name),
@@ -214,17 +236,16 @@ def _engine(settings: Settings, *, by_name: bool) -> str:
     return engine if by_name else "local"
 
 
-def _budget(settings: Settings, judge: str) -> Budget:
+def _budget(settings: Settings, judge: str, extractor: str) -> Budget:
     prices = settings.prices
     if settings.max_cost is not None and not prices:
         raise BadInput("--max-cost needs to know prices", "add --prices FILE")
-    judge_price = _price(prices, judge) if judge else None
-    return Budget(settings.max_cost, _price(prices, settings.model), judge_price=judge_price)
-
-
-def _metered(judge: Model, budget: Budget) -> Model:
-    """Charge the judge's calls to the same budget as the model's."""
-    return Metered(judge, budget.charge_judge, lambda: budget.used_up) if budget.judge_price else judge
+    return Budget(
+        settings.max_cost,
+        _price(prices, settings.model),
+        judge_price=_price(prices, judge) if judge else None,
+        extractor_price=_price(prices, extractor) if extractor else None,
+    )
 
 
 def _price(prices: str | Mapping[str, Any], model: str) -> Price | None:

@@ -8,7 +8,8 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from sketchmark.episode import Grading
+from sketchmark.answers.extractor import opinion
+from sketchmark.episode import Episode, Grading, Scores
 from sketchmark.episode.model import Model, Options, Reply
 from sketchmark.episode.sample import Context, Part
 from sketchmark.media import Picture
@@ -71,24 +72,23 @@ def _in_tags(text: str, asked: Sequence[str]) -> str:
 
 @dataclass(frozen=True)
 class Estimate:
-    """Calls, pictures and tokens (at most) of one cell: the model's, and the judge's."""
+    """Calls, pictures and tokens (at most) of one cell: the model's, the judge's and the extractor's."""
 
     usage: Mapping[str, int]
     judge: Mapping[str, int]
+    extractor: Mapping[str, int]
 
 
-def estimate(cells: list[Cell], scorings: Sequence[str] = ()) -> dict[str, Estimate]:
-    """Count the calls of each cell. `scorings` are those that need the judge; none: there is no judge. Samples
-    are read or made for it, so a progress bar is shown."""
+def estimate(cells: list[Cell], scorings: Sequence[str] = (), *, extracts: bool = False) -> dict[str, Estimate]:
+    """Count the calls of each cell. `scorings` are those that need the judge; none: there is no judge. `extracts`:
+    an extractor may be asked about every reply. Samples are read or made for it, so a progress bar is shown."""
 
     async def count() -> dict[str, Estimate]:
         counts = {}
         for cell in cells:
             by_code = taken_from(dict(cell.settings.model_args), cell.settings.model)
-            tally, judge = (
-                CountingModel(by_code=by_code),
-                CountingModel(cell.mode.saying.max_new_tokens or TOKENS_A_REPLY),
-            )
+            tally, shown = CountingModel(by_code=by_code), cell.mode.saying.max_new_tokens or TOKENS_A_REPLY
+            judge, extractor = CountingModel(shown), CountingModel(shown)
             with counted(cell.pairs(), CellProgress(cell).most, cell.name) as pairs:
                 for index, (draft, donor) in enumerate(pairs):
                     if not cell.shard.plays(index):
@@ -97,10 +97,16 @@ def estimate(cells: list[Cell], scorings: Sequence[str] = ()) -> dict[str, Estim
                     tally.usage["episodes"] += 1
                     for scoring in scorings:
                         await grade(cell.task, episode, index, Grading(scoring, judge))
-            counts[cell.name] = Estimate(dict(tally.usage), dict(judge.usage))
+                    if extracts:
+                        await opinion(extractor, episode, _unparsed)
+            counts[cell.name] = Estimate(dict(tally.usage), dict(judge.usage), dict(extractor.usage))
         return counts
 
     return asyncio.run(count())
+
+
+async def _unparsed(episode: Episode) -> Scores:
+    return Scores({}, unparsed=True)
 
 
 def _white() -> Picture:

@@ -191,7 +191,7 @@ def _scorings(runs: Sequence[RunFolder], choice: Choice) -> Scorings:
     for run in runs:
         for row in NUMBERS.all(run.scores_file(choice.cell)):
             own.setdefault(row.scoring, run.path)
-            judged = judged or row.judge is not None
+            judged = judged or row.judge is not None or bool(row.extractor)
         found = results_before(run)
         if found and choice.cell in found.tasks:
             beside |= dict.fromkeys(found.tasks[choice.cell].scorings)

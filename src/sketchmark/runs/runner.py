@@ -68,14 +68,22 @@ class Budget:
     """The judge's part of the cost."""
     estimated: int = 0
     """Calls whose usage was unknown, so that their cost is an estimate."""
+    extractor_price: Price | None = None
+    extractor_spent: float = 0.0
+    """The extractor's part of the cost."""
 
     def charge(self, usage: Usage) -> bool:
         """Add the cost of a call or an attempt. Returns whether another may be paid for."""
+        self.calls += usage.calls
         self._add(usage, self.price)
         return not self.used_up
 
     def charge_judge(self, usage: Usage) -> bool:
         self.judge_spent += self._add(usage, self.judge_price)
+        return not self.used_up
+
+    def charge_extractor(self, usage: Usage) -> bool:
+        self.extractor_spent += self._add(usage, self.extractor_price)
         return not self.used_up
 
     def _add(self, usage: Usage, price: Price | None) -> float:
@@ -97,6 +105,7 @@ class Resources:
     """All that a run uses and that is not plain data, as its settings are."""
 
     judge: Model | None = None
+    extractor: Model | None = None
     budget: Budget = field(default_factory=Budget)
     workplace: Workplace = field(default_factory=Workplace)
     warnings: tuple[str, ...] = ()
@@ -113,10 +122,11 @@ def stopped_by_cost(folder: RunFolder, cells: Sequence[Cell], settings: Settings
 
 
 def _lacks_verdicts(folder: RunFolder, cells: Sequence[Cell]) -> bool:
-    """Look for verdicts that the judge did not give, because the limit was reached."""
+    """Look for verdicts and quotes that were not given, because the limit was reached."""
     tasks = folder.results().tasks
     found = [tasks[cell.name] for cell in cells if cell.name in tasks]
-    return any("judge_failed" in one.failures for cell in found for one in (cell, *cell.scorings.values()))
+    kinds = {"judge_failed", "extractor_failed"}
+    return any(kinds & one.failures.keys() for cell in found for one in (cell, *cell.scorings.values()))
 
 
 T = TypeVar("T")
@@ -265,7 +275,7 @@ class Stopping:
 
     def judge_refused(self, error: CallFailed) -> None:
         self.without_judge = True
-        self.why = self.why or f"the judge: {error}"
+        self.why = self.why or f"the judge or extractor: {error}"
 
     def told(self, cell: str, finished: int, total: int | None) -> str:
         """Say in one line what happened and what to do."""
@@ -295,12 +305,11 @@ async def run_plan(
         begun = True
         budget = resources.budget
         stopping = Stopping(settings.concurrency)
-        calls = Calls(price=budget.price, judge_price=budget.judge_price)
-        grading = Grading(settings.scorings[0], resources.judge)
-        if grading.judge:
-            grading = counted(grading, calls.judge)
+        calls = Calls(price=budget.price, judge_price=budget.judge_price, extractor_price=budget.extractor_price)
+        grading = counted(Grading(settings.scorings[0], resources.judge, resources.extractor), calls)
+        asks = grading.judge is not None or grading.extractor is not None
         paid = Metered(model, budget.charge)
-        playing = open_players(settings, paid, resources.workplace, with_judge=grading.judge is not None)
+        playing = open_players(settings, paid, resources.workplace, with_judge=asks)
         async with playing as players, told_of_calls(watcher, calls, players.tally):
             stopped = await _play(folder, cells, settings, grading, budget, players, stopping, watcher, calls)
         if stopping.without_judge:

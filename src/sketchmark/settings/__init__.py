@@ -84,7 +84,7 @@ class Settings(Struct, frozen=True, kw_only=True, omit_defaults=True):
         ),
     ] = ""  # fmt: skip
     named: Annotated[
-        _Flag, Setting("J", "false: the model or the judge was an object made in Python, which no command can name.")
+        _Flag, Setting("J", "false: the model, judge or extractor was made in Python, so no command can name it.")
     ] = True
     tasks: Annotated[
         _Names,
@@ -136,6 +136,10 @@ class Settings(Struct, frozen=True, kw_only=True, omit_defaults=True):
     ] = "strict"  # fmt: skip
     judge: Annotated[_Model, Setting("CPFJ", "A model that judges open answers.")] = ""
     judge_args: Annotated[_Arguments, Setting("CPFJ", "key=value,… for the judge.")] = {}
+    extractor: Annotated[
+        _Model, Setting("CPFJ", "A text model that quotes the answer of unparsed replies (scoring extracted).")
+    ] = ""
+    extractor_args: Annotated[_Arguments, Setting("CPFJ", "key=value,… for the extractor.")] = {}
     concurrency: Annotated[_Count, Setting("CPFM", "Episodes at once.", flag="-c")] = 100
     batch_size: Annotated[_BatchSize, Setting("CPM", "For local weights: N or auto.")] = ""
     time_limit: Annotated[_Above0 | None, Setting("CPFTMJW", "Seconds an episode may take.")] = None
@@ -157,7 +161,7 @@ class Settings(Struct, frozen=True, kw_only=True, omit_defaults=True):
         _Names, Setting("CP", "Environment variables that a run file may name as keys, besides its providers' own.")
     ] = ""
     strict_leaks: Annotated[_Flag, Setting("CP", "Stop when a generation prompt contains an answer option.")] = False
-    prices: Annotated[_Prices, Setting("CPF", "YAML price table of model and judge.")] = ""
+    prices: Annotated[_Prices, Setting("CPF", "YAML price table of model, judge and extractor.")] = ""
     max_cost: Annotated[
         _AtLeast0 | None, Setting("CPF", "Cost limit of this invocation; needs --prices.")
     ] = None  # fmt: skip

@@ -282,7 +282,7 @@ class _File:
             return [self._included(one) for one in split_names(value)]
         if name in ("data", "prices") and isinstance(value, str):
             return self._below(value, keys)
-        if name in ("model_args", "judge_args") and not self._trust:
+        if name in ("model_args", "judge_args", "extractor_args") and not self._trust:
             for argument in _RUN_CODE:
                 if value.get(argument):
                     self._refuse((*keys, argument), "has code run", _TRUST)

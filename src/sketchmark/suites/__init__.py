@@ -48,6 +48,11 @@ class ModelOutcome:
         return sum(run.budget.judge_spent for run in self.runs)
 
     @property
+    def extractor_spent(self) -> float:
+        """The extractor's part of the cost."""
+        return sum(run.budget.extractor_spent for run in self.runs)
+
+    @property
     def folder(self) -> RunFolder | None:
         """Its run. None if it did not run, or if the folder holds a run with other settings: those numbers belong to
         another suite."""

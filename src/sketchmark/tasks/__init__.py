@@ -12,6 +12,7 @@ from typing import Any
 
 import msgspec
 
+from sketchmark.answers.extractor import rules_of
 from sketchmark.episode import Aggregator, Episode, Scorer, Settler, Total
 from sketchmark.episode.model import Options
 from sketchmark.episode.protocol import PROTOCOLS, FilledPrompts, Protocol
@@ -227,6 +228,7 @@ class Task:
             raise BadInput(
                 f"{RA_AL} looks at stored drawings", f"run first, then sketchmark score RUN --scoring {RA_AL}"
             )
+        name = rules_of(name)
         known = self.declared.scorings if "scorings" in self.config else {name: None}
         if name not in known:
             raise UnknownName(f"task {self.name!r} has no scoring {name!r}", f"there are: {', '.join(known)}")

@@ -15,6 +15,7 @@ flawed    has faults of known size, to calibrate `sketchmark audit`. With the ch
           text) it knows the answer with the chance `knows`. Each fault is decided once per puzzle, whatever the mode
           and the canvas.
 patient   is for `sketchmark doctor`.
+quoter    is an extractor (`--extractor player/quoter`): it quotes the last letter or number of a reply.
 
 When asked for code, players write their drawing as SVG with the same pixels, on the most similar image they were
 shown.
@@ -23,6 +24,7 @@ shown.
 from __future__ import annotations
 
 import hashlib
+import json
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, fields
@@ -42,7 +44,7 @@ from sketchmark.worlds import Play, Worlds, installed_worlds
 from sketchmark.worlds.boards import MOVES
 from sketchmark.worlds.play import may_stop, next_move_words, puzzle_in, wanted
 
-PLAYERS = ("random", "solver", "sketcher", "flawed", "patient")
+PLAYERS = ("random", "solver", "sketcher", "flawed", "patient", "quoter")
 
 
 def make(name: str, worlds: Worlds | None = None, /, **model_args: Value) -> Model:
@@ -66,6 +68,8 @@ def make(name: str, worlds: Worlds | None = None, /, **model_args: Value) -> Mod
         from sketchmark.models.players.patient import Patient
 
         return Patient()
+    if name == "quoter":
+        return Quoter()
     raise UnknownName(f"no player named {name!r}", f"there are: {', '.join(PLAYERS)}")
 
 
@@ -315,3 +319,18 @@ class Solver(Player):
 
 
 PROVIDER = Provider(make, f"player/NAME: {', '.join(PLAYERS)}", by_world=True)
+
+
+class Quoter(Model):
+    """An extractor without a model: it quotes the last capital letter from A to J or the last number of a reply."""
+
+    _REPLY = re.compile(r"^(=+\w+=+) reply\n(.*)\n\1$", re.DOTALL | re.MULTILINE)
+    _ANSWER = re.compile(r"(?<![\w-])(?:[A-J]|-?\d+(?:\.\d+)?)(?!\w)")
+
+    def __init__(self) -> None:
+        super().__init__("player/quoter")
+
+    async def say(self, context: Context, options: Options) -> Reply:
+        shown = self._REPLY.search(context.texts[-1] if context.texts else "")
+        found = self._ANSWER.findall(shown[2]) if shown else []
+        return Reply(json.dumps({"quote": found[-1] if found else None}))
