@@ -13,7 +13,7 @@ BOUNDS = {
     "choice": (0.06, 0.30, 110),
     "number": (0.05, 0.45, 65),
     "yes_no": (0.01, 0.56, 45),
-    "phrase": (0.52, 0.01, 75),
+    "phrase": (0.52, 0.06, 75),
 }
 """Wrong, unparsed (shares of the clear replies) and credited in `dev`, at most."""
 
