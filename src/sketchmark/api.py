@@ -88,9 +88,9 @@ def run(
         run.results, run.episodes(), run.to_pandas()
 
     The same as `sketchmark run`, with the same names, spellings, checks, cache and report; None is an option left
-    out. Progress is shown in a notebook; `quiet=False` shows it elsewhere too, `quiet=True` nowhere. `model` and
-    `judge` are names, or instances of your own: those stay yours to close, and their calls are cached only where you
-    name a `cache` folder, since two instances of one class may answer differently.
+    out. Progress is shown in a notebook; `quiet=False` shows it elsewhere too, `quiet=True` nowhere. `model`,
+    `judge` and `extractor` are names, or instances of your own: those stay yours to close, and their calls are cached
+    only where you name a `cache` folder, since two instances of one class may answer differently.
     """
     options = {name: value for name, value in locals().items() if name not in ("model", "tasks")}
     return Run(play(prepare(model, tasks, **options)).path)

@@ -10,14 +10,15 @@ from bench.parsing import KINDS, SPLITS, Template, measure, replies, templates
 
 LEAST = {"choice": 600, "number": 320, "yes_no": 240, "phrase": 340}
 BOUNDS = {
-    "choice": (0.06, 0.30, 80),
-    "number": (0.05, 0.45, 50),
+    "choice": (0.06, 0.30, 110),
+    "number": (0.05, 0.45, 65),
     "yes_no": (0.01, 0.56, 45),
-    "phrase": (0.52, 0.01, 55),
+    "phrase": (0.52, 0.06, 75),
 }
 """Wrong, unparsed (shares of the clear replies) and credited in `dev`, at most."""
 
 LANGUAGES = {"en", "de", "fr", "es", "it", "pt", "tr", "ru", "zh", "ja", "ko", "ar", "hi"}
+_EMPTY = re.compile(r"\$(\{|([lf]?[RWVU]|[rwvunmkstfgxyX]|[fg]c|[TU][txy]|thing|big[cdsntl]?|[wW]ord)(?![A-Za-z]))")
 EVERY = [template for split in SPLITS for kind in KINDS for template in templates(split, kind)]
 
 
@@ -33,9 +34,9 @@ def test_no_template_is_in_the_corpus_twice() -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_both_halves_have_the_same_number_of_templates(kind: str) -> None:
+def test_at_least_a_fifth_of_the_templates_are_held_out(kind: str) -> None:
     dev, held = (len(templates(split, kind)) for split in SPLITS)
-    assert abs(dev - held) <= 4
+    assert held >= (dev + held) / 5
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -49,7 +50,7 @@ def test_every_template_gives_replies_without_empty_slots_and_with_a_possible_an
         found = replies(template)
         assert 1 <= len(found) <= 5, template.id
         for labelled in found:
-            assert not re.search(r"\$(\{|[RWVUrwvunmkfgtxy]\b|thing|big|word)", labelled.text), labelled.text
+            assert not _EMPTY.search(labelled.text + labelled.question), labelled.text
             assert _possible(template, labelled.expected, set(labelled.options)), template.id
 
 

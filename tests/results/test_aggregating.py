@@ -28,12 +28,12 @@ def counted(rows: Sequence[Mapping[str, Any]], scoring: str) -> Mapping[str, Any
     return {"rows": len(rows), "scoring": scoring}
 
 
-def _strictly(sample: Sample, episode: Episode, grading: Grading) -> Scores:
+def strictly(sample: Sample, episode: Episode, grading: Grading) -> Scores:
     return Scores({"right": float(grading.scoring == "strict")})
 
 
 async def test_results_hold_every_scoring_and_the_tasks_own_summary(tmp_path: Path) -> None:
-    folder, tasks = await _played(tmp_path, 2, scorer=_strictly, aggregate="tests.results.test_aggregating:counted")
+    folder, tasks = await _played(tmp_path, 2, scorer=strictly, aggregate="tests.results.test_aggregating:counted")
     await fill_scores(folder, tasks, Grading(), ["loose"])
     aggregate(folder, tasks, 0, ["lenient", "loose"])
     results = folder.results()

@@ -14,13 +14,18 @@ from click.testing import CliRunner
 import sketchmark
 from sketchmark import Context, Model, Options, Reply, Usage
 from sketchmark.cli import root
+from sketchmark.episode import Grading
 from sketchmark.errors import BadInput, CallFailed
 from sketchmark.folder import RunFolder
 from sketchmark.folder.format import ScoreRow
 from sketchmark.results import CHECK
+from sketchmark.results.aggregate import aggregate
+from sketchmark.results.rescore import fill_scores
 from sketchmark.runs import prepare
 from sketchmark.runs.estimate import estimate
 from tests.episodes import flat
+from tests.results.test_aggregating import strictly
+from tests.runs.making import Speaker, make_cell, make_samples, make_task, run
 
 SHAPES = ["circle", "square", "star"]
 ODD = "Zounds, what a riddle. Circle, then square, verily: the gods favour B over all"
@@ -110,8 +115,10 @@ def test_a_quote_that_passes_the_checks_gives_the_score_and_is_counted(questions
 
 def test_disagreement_with_strict_is_counted_and_changes_no_score(questions: Path) -> None:
     replies = {"alpha": "The answer is A, not B.", "beta": "The answer is A.", "gamma": "B"}
-    folder = _run(questions, replies, Quotes({"not B": "A", "is A": "A", "B": "B"}))
+    folder = _run(questions, replies, Quotes({"not B": "B", "is A": "A", "B": "B"}))
     assert [row.values["right"] for row in _rows(folder).values()] == [0.0, 0.0, 1.0]
+    found = folder.results().tasks["shapes.direct"].extraction
+    assert found is not None and (found.checked, found.compared, found.agreed) == (3, 3, 2)
     quiet = _run(questions, replies, Quotes({"not B": None, "A": "Q", "B": "B"}, "other"))
     found = quiet.results().tasks["shapes.direct"].extraction
     assert found is not None and (found.checked, found.compared, found.agreed) == (3, 1, 1)
@@ -231,6 +238,30 @@ def test_the_extractors_calls_are_charged_and_limited(questions: Path) -> None:
     assert more.play().results().tasks["shapes.direct"].metrics["right"].n == 3
     found = estimate(more.cells, extracts=True)["shapes.direct"]
     assert found.extractor["calls"] == 3 and found.judge == {}
+
+
+def test_the_cost_limit_leaves_quotes_for_the_next_invocation(questions: Path) -> None:
+    replies = {"alpha": ODD, "beta": f"{ODD} ", "gamma": f"{ODD}  "}
+    settings: dict[str, Any] = {"output_path": questions.parent / "run", "concurrency": 1}
+    sketchmark.run(Says(replies), str(questions), **settings)
+    prices = {"says": {"input": 0}, "quotes": {"input": 1_000_000, "output": 1_000_000}}
+    settings |= {"scoring": "extracted", "prices": prices, "max_cost": 8, "extractor": Quotes({"gods": "B"})}
+    run = prepare(Says(replies), str(questions), **settings)
+    cell = run.play().results().tasks["shapes.direct"]
+    assert cell.failures == {"extractor_failed": 1, "unparsed": 1} and run.is_stopped_by_cost()
+    rest = prepare(Says(replies), str(questions), **settings)
+    assert rest.play().results().tasks["shapes.direct"].failures == {} and not rest.is_stopped_by_cost()
+
+
+async def test_a_task_scores_sums_up_and_guesses_by_the_rules_of_strict(tmp_path: Path) -> None:
+    own = "tests.results.test_aggregating:counted"
+    task = make_task(make_samples(2), scorer=strictly, aggregate=own, guesses=["A", "B"])
+    folder = await run(tmp_path, [make_cell(task)], Speaker())
+    await fill_scores(folder, {"shades.direct": task}, Grading("extracted", extractor=Quotes({})))
+    aggregate(folder, {"shades.direct": task}, 0, ["extracted"])
+    cell = folder.results().tasks["shades.direct"]
+    assert (cell.scoring, cell.aggregate["scoring"]) == ("extracted", "strict")
+    assert (cell.metrics["right"].mean, cell.baselines["right"].constant) == (1.0, 1.0)
 
 
 def test_a_run_folder_is_scored_by_the_command_and_the_scripted_extractor(questions: Path) -> None:

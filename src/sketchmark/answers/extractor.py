@@ -100,8 +100,9 @@ def can_be_asked(episode: Episode) -> bool:
     return bool(without_thinking(episode.answer).strip())
 
 
-async def opinion(extractor: Model, episode: Episode, score: Score) -> Opinion:
-    """Ask for the final answer of an episode and check the quote.
+async def opinion(extractor: Model, episode: Episode, score: Score, *, in_place: bool = True) -> Opinion:
+    """Ask for the final answer of an episode and check the quote; not `in_place` where it is to be compared with what
+    strict parses, which that check would repeat.
 
     Raises ExtractorFailed, or CallFailed if further calls would fail the same way (a refused key).
     """
@@ -120,7 +121,8 @@ async def opinion(extractor: Model, episode: Episode, score: Score) -> Opinion:
     scores = await score(with_answer(episode, quote))
     if scores.unparsed:
         return replace(found, rejected="not one answer")
-    for text in (_boxed(said, places), _boxed(said, places[-1:]), f"{quote}\n\n{said}"):
+    marked = (_boxed(said, places), _boxed(said, places[-1:]), f"{quote}\n\n{said}") if in_place else ()
+    for text in marked:
         within = await score(with_answer(episode, text))
         if within.unparsed or not same_answer(scores, within):
             return replace(found, rejected="the reply denies it or gives another answer")

@@ -162,7 +162,7 @@ async def _extracted(task: Task, episode: Episode, grading: Grading, strict: Sco
 async def checked(task: Task, episode: Episode, grading: Grading, extractor: Model) -> dict[str, Any]:
     """Ask the extractor about a reply that strict parses; the note says if both parse the same answer."""
     try:
-        found = await _opinion(task, episode, grading, extractor)
+        found = await _opinion(task, episode, grading, extractor, in_place=False)
     except ExtractorFailed as error:
         return {"failed": one_line(error)}
     if found.scores is None:
@@ -171,12 +171,14 @@ async def checked(task: Task, episode: Episode, grading: Grading, extractor: Mod
     return {**found.note(), "agrees": same_answer(strict, found.scores)}
 
 
-async def _opinion(task: Task, episode: Episode, grading: Grading, extractor: Model) -> Opinion:
+async def _opinion(
+    task: Task, episode: Episode, grading: Grading, extractor: Model, *, in_place: bool = True
+) -> Opinion:  # fmt: skip
     async def score(other: Episode) -> Scores:
         scores, broken = await _ask_scorers(task, other, grading)
         return replace(scores, unparsed=True) if broken else scores
 
-    return await opinion(extractor, episode, score)
+    return await opinion(extractor, episode, score, in_place=in_place)
 
 
 def _number(name: str, value: Any) -> float | None:

@@ -187,7 +187,7 @@ def _extraction(found: Extraction, scores: int) -> str:
         f"{found.rests} of {scores} scores rest on quotes of {found.model}",
         f"asked about {found.asked} unparsed replies: {found.without} without answer, {found.rejected} rejected",
         f"agrees with strict on {found.agreed} of {found.compared} replies that both parse ({found.checked} checked)",
-        f"{calls} paid calls, {tokens} tokens",
+        f"paid calls: {calls}, tokens: {tokens}",
     ]
     return "; ".join([*parts, *([f"{found.failed} calls failed"] if found.failed else [])])
 
