@@ -321,8 +321,8 @@ class Score(Struct, kw_only=True):
     """Score → number, or null if it does not apply."""
 
     flags: list[str] = []
-    """Kinds of failure: `unparsed`, `truncated`, `refused`, `empty`, `no_picture`, `left_out`, `judge_failed`,
-    `scorer_failed`, or the failure's kind."""
+    """Kinds of failure: `unparsed`, `truncated`, `refused`, `empty`, `no_picture`, `left_out`, `animated`,
+    `judge_failed`, `scorer_failed`, or the failure's kind."""
 
     calls_left_out: Count = 0
     """Calls that could not carry the whole context."""
