@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import sketchmark
-from sketchmark.audit import Look, audit, difference, gain_sequence
+from sketchmark.audit import Look, as_json, audit, difference, gain_sequence
 from sketchmark.audit.contrasts import WIDTH, Contrast, all_contrasts, lines
 from sketchmark.episode.desk import CANVASES
 from sketchmark.errors import BadInput, RunConflict
@@ -98,6 +98,18 @@ def test_p_values_are_corrected_over_all_differences(run: Path) -> None:
     found = [one for one in only_task(run).findings if one.kind == "difference"]
     smallest = min(found, key=lambda one: one.p or 1)
     assert smallest.p is not None and smallest.p_holm == pytest.approx(min(1, smallest.p * len(found)))
+
+
+def test_the_same_difference_in_results_and_audit_names_the_family_of_its_correction(run: Path) -> None:
+    gain = next(one for one in RunFolder(run).results().gains if (one.mode, one.canvas) == ("visual_cot", "own"))
+    found = finding(only_task(run), "gain")
+    assert (found.mean, found.p) == (gain.gain, gain.p)
+    tests = sum(one.kind == "difference" for one in only_task(run).findings)
+    assert found.family == f"differences of this audit: {tests}"
+    assert gain.family == "differences of modes in this run: 3"
+    blank = next(one for one in RunFolder(run).results().gains if one.canvas == "blank")
+    assert blank.family.startswith("gains on other canvases and of other modes in this run: ")
+    assert as_json(audit(run))["tasks"][0]["findings"][0]["family"] == found.family
 
 
 def test_every_line_fits_eighty_columns_and_the_chart_aligns_with_its_scale(run: Path) -> None:

@@ -155,6 +155,7 @@ def test_the_gain_is_the_mode_minus_direct_on_the_same_samples(tmp_path: Path) -
             "task": "shades", "mode": "visual_cot", "canvas": "own", "metric": "right",
             "gain": pytest.approx(0.4), "ci95": [exact.low, exact.high], "p": exact.p, "p_holm": exact.p,
             "helped": 3, "hurt": 1, "same": 1, "n": 5, "verdict": "unclear",
+            "family": "differences of modes in this run: 1",
         }
     ]  # fmt: skip
 

@@ -21,6 +21,7 @@ from sketchmark.stats.intervals import (
     binomial_cdf,
     effective_size,
     interval,
+    likeness_in,
     normal_quantile,
     numbers,
     studentised,
@@ -259,6 +260,35 @@ def test_the_variance_and_its_degrees_of_freedom_are_bell_and_mccaffreys_for_clu
     values = [0.1, 0.9, 0.4, 0.4, 1.0, 0.0, 0.35]
     found = Clusters.of(np.array(values), labels).variance_of_mean()
     assert found == pytest.approx(by_matrices(values, labels), rel=1e-9)
+
+
+@pytest.mark.parametrize("sizes", [[3, 3, 3, 3], [1, 1, 1, 8], [20, 1, 1, 5, 2, 2]])
+@pytest.mark.parametrize("likeness", [0.0, 0.3, 1.0])
+def test_degrees_of_freedom_of_clusters_that_are_alike_follow_from_their_covariance(
+    sizes: list[int], likeness: float
+) -> None:
+    """The variance is a quadratic form of the clusters' residuals: its mean and spread, written out as matrices."""
+    n, total = np.array(sizes, dtype=float), sum(sizes)
+    spread = n * (1 - likeness) + n**2 * likeness
+    residuals = np.eye(len(n)) - np.outer(n, np.ones(len(n))) / total
+    roots = np.sqrt(1 / (1 - n / total))
+    form = (residuals * spread) @ residuals.T * np.outer(roots, roots)
+    groups = Clusters(n, np.zeros(len(n)))
+    exact = spread.sum() / np.trace(form), np.trace(form) ** 2 / np.sum(form**2)
+    assert groups.if_alike(likeness) == pytest.approx(exact)
+    if likeness == 0:
+        assert groups.if_alike(0) == pytest.approx((1, groups.variance_of_mean()[1]))
+    if len(set(sizes)) == 1:
+        assert groups.if_alike(likeness) == pytest.approx((1, len(sizes) - 1))
+
+
+def test_likeness_is_the_correlation_of_items_of_a_cluster() -> None:
+    rng = np.random.default_rng(0)
+    labels = np.repeat(np.arange(400), rng.integers(2, 9, 400))
+    for truth in (0.0, 0.4, 0.8):
+        x = rng.normal(size=400)[labels] * truth**0.5 + rng.normal(size=len(labels)) * (1 - truth) ** 0.5
+        assert likeness_in(Clusters.of(x, labels), x) == pytest.approx(truth, abs=0.06)
+    assert likeness_in(Clusters.of(np.array([0.0, 1.0, 0.0, 1.0]), list("aabb")), np.array([0.0, 1.0, 0.0, 1.0])) == 0
 
 
 def test_values_are_added_up_by_label_and_those_without_one_stand_alone() -> None:

@@ -152,8 +152,8 @@ Expected = tuple[float, float, float, float, float]
         (TILES, [*SLID, SLID[0]], (0, 1, 1, 1, 1), [True, True, False]),
         (TILES, [SLID[1], SLID[0]], (0, 0, 0.5, 1, 1), [False, False]),
         (TILES, [SLID[0], SLID[0]], (0, 0.5, 0.5, 1, 1), [True, False]),
-        (TILES, [SLID[0], BLANK], (0, 0.5, 0.5, 1, 1), [True, False]),
-        (TILES, [BLANK, SLID[1]], (0, 0.5, 0, 1, 1), [False, True]),
+        (TILES, [SLID[0], BLANK], (0, 0.5, 0.5, 0.5, 0), [True, False]),
+        (TILES, [BLANK, SLID[1]], (0, 0.5, 0, 0.5, 0), [False, True]),
         (TILES, [smeared(BETWEEN), SLID[1]], (0, 0.5, 0, 0.5, 0), [False, True]),
         (TILES, [SLID[0], smeared(GOAL)], (0, 0.5, 0.5, 0.5, 0), [True, False]),
         (TILES, [sliding.render((2, 5, 3, 1, 4, 6, 7, 8, 9))], (0, 0, 1, 1, 1), [False]),
@@ -163,8 +163,8 @@ Expected = tuple[float, float, float, float, float]
 def test_drawings_are_scored_frame_by_frame(
     puzzle: Puzzle, drawn: Sequence[Picture], expected: Expected, right: list[bool]
 ) -> None:
-    """Exact, share, legal, parsed frames, all parsed. A blank page of tiles parses: each of its cells is of one
-    colour. Too few drawings spoil the share, surplus ones only the exact score."""
+    """Exact, share, legal, parsed frames, all parsed. Too few drawings spoil the share, surplus ones only the exact
+    score."""
     scores = puzzle.drawn(*drawn)
     assert _picture_scores(scores) == pytest.approx(dict(zip(PICTURE_SCORES, expected, strict=True)))
     assert scores.notes["frames_right"] == right and scores.values[f"{puzzle.name}_solved"] == 1.0

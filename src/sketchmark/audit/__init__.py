@@ -170,6 +170,7 @@ def difference(contrast: Contrast, pairs: Pairs, found: Difference, p_holm: floa
     return Finding(
         contrast.name, contrast.label, "difference", found.mean or 0.0, found.low, found.high, found.p, p_holm,
         n=found.n, left_out=left_out, verdict=seen, more_needed=more, sentence=sentence,
+        family=f"differences of this audit: {look.tests}",
     )  # fmt: skip
 
 

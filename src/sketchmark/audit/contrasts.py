@@ -93,7 +93,7 @@ def all_contrasts() -> Iterator[Contrast]:
 class Finding:
     """One difference (after - before on the same samples) or one proportion, with its 95% interval and a sentence.
 
-    `p_holm` is corrected over all differences of the audit. `more_needed` is the number of further samples that would
+    `p_holm` is corrected over the `family`. `more_needed` is the number of further samples that would
     settle it if they resemble the present ones; None if it is settled. `left_out` samples were not scored on both
     sides. The `verdict` on a proportion is `more` if it is known to within the margin, else `open`.
     """
@@ -111,6 +111,7 @@ class Finding:
     verdict: Direction
     more_needed: int | None
     sentence: str
+    family: str = ""
 
 
 @dataclass(frozen=True)

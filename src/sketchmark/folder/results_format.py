@@ -237,7 +237,12 @@ class Gain(Struct, omit_defaults=True):
     n: int
     """All paired samples."""
     p_holm: float | None = None
-    """p corrected by Holm over the differences that `sketchmark compare` shows of this run; other canvases apart."""
+    """p corrected by Holm over the `family`."""
+
+    family: str = ""
+    """The differences over which `p_holm` is corrected. An audit or a comparison with other rows has other families,
+    so the same difference has another `p_holm` there."""
+
     verdict: Verdict | None = None
     """`better` or `worse` if the corrected p is below 0.05, else `unclear`; absent in files of older versions."""
 

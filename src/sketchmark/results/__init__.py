@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -15,7 +16,7 @@ from sketchmark.answers.judge import judged
 from sketchmark.engines.deadline import allowed, settled_within
 from sketchmark.episode import Episode, Grading, Scorer, Scores
 from sketchmark.episode.model import Model, Usage
-from sketchmark.errors import BadInput, CallFailed, ExtractorFailed, RunConflict, SketchmarkError
+from sketchmark.errors import BadInput, BadPicture, CallFailed, ExtractorFailed, RunConflict, SketchmarkError
 from sketchmark.folder import RunFolder
 from sketchmark.folder.format import ScoreRow
 from sketchmark.models.wrappers import CountedModel
@@ -101,7 +102,7 @@ async def grade(task: Task, episode: Episode, index: int, grading: Grading) -> S
         groups=dict(sample.groups),
         scored=scored and (bool(scores.values) or not broken),
         values=dict(scores.values),
-        notes=dict(scores.notes),
+        notes=dict(scores.notes) | ({ANIMATED: animated} if (animated := _animated(episode)) else {}),
         flags=sorted(set(flags)),
         calls_left_out=sum(bool(turn.reply and turn.reply.left_out) for turn in episode.turns),
         scoring=grading.scoring,
@@ -208,7 +209,21 @@ def _flags(episode: Episode) -> list[str]:
             flags.append("left_out")
         if turn.reply.finish != "stop":
             flags.append({"length": "truncated"}.get(turn.reply.finish, turn.reply.finish))
-    return flags
+    return flags + [ANIMATED] * bool(_animated(episode))
+
+
+ANIMATED = "animated"
+"""Flag of an episode with an animated drawing, and note with its number."""
+
+
+def _animated(episode: Episode) -> str:
+    """Return a note on the animated drawings, whose first frame is decoded everywhere; empty without one."""
+    found = []
+    for number, drawing in enumerate(episode.drawings, 1):
+        with suppress(BadPicture):
+            found += [str(number)] if drawing.is_animated else []
+    told = f"animated, so only the first frame is scored, and strict does not accept it: drawing {', '.join(found)}"
+    return told if found else ""
 
 
 def usage_of(episode: Episode) -> dict[str, int]:

@@ -109,7 +109,7 @@ def _total(
             name: _gain(total, way, name, [(direct[n], parts[n]) for n in places])
             for name, places in everywhere.items()
         }
-        correct(list(found.gains.values()))
+        correct(list(found.gains.values()), f"gains of {total.name} and its categories")
     return found
 
 

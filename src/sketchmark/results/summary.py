@@ -249,12 +249,12 @@ def gain_of(cell: CellRecord, found: Difference) -> Gain:
     )
 
 
-def correct(made: Sequence[Gain], beside: Sequence[float | None] = ()) -> None:
-    """Correct the p values of gains together, and with the p values `beside` them."""
-    if not made:
-        return
-    for gain, p in zip(made, holm([*(gain.p for gain in made), *beside]), strict=False):
-        gain.p_holm, gain.verdict = p, verdict(gain.gain, p)
+def correct(made: Sequence[Gain], family: str, beside: Sequence[float | None] = ()) -> None:
+    """Correct the p values of gains together, and with the p values `beside` them. `family` says of what they are."""
+    ps = [*(gain.p for gain in made), *beside]
+    tests = sum(p is not None for p in ps)
+    for gain, p in zip(made, holm(ps), strict=False):
+        gain.p_holm, gain.verdict, gain.family = p, verdict(gain.gain, p), f"{family}: {tests}"
 
 
 def gains(cells: Mapping[str, CellRecord], rows: Callable[[str], Rows]) -> list[Gain]:
@@ -272,8 +272,9 @@ def gains(cells: Mapping[str, CellRecord], rows: Callable[[str], Rows]) -> list[
     made = [gain_of(cells[name], found) for name in cells if (found := change("direct", name))]
     compared = [gain for gain in made if _compared("direct", gain)]
     texts = [name for name, cell in cells.items() if _compared("text_cot", cell)]
-    correct(compared, [found.p for name in texts if (found := change("text_cot", name))])
-    correct([gain for gain in made if gain not in compared])
+    beside = [found.p for name in texts if (found := change("text_cot", name))]
+    correct(compared, "differences of modes in this run", beside)
+    correct([gain for gain in made if gain not in compared], "gains on other canvases and of other modes in this run")
     return made
 
 
@@ -361,7 +362,7 @@ def paired(before: CellView, after: CellView, family: Sequence[tuple[CellView, C
     if len(others) == len(family):
         made.p_holm, made.verdict = None, "unclear"
     else:
-        correct([made], [_difference(*pair).p for pair in others])
+        correct([made], "differences of modes in this run", [_difference(*pair).p for pair in others])
     return made
 
 

@@ -59,6 +59,35 @@ class Clusters:
         squared = float(np.sum(self.sizes**2) + leverage.sum() ** 2 - np.sum(leverage**2))
         return variance, n**2 / squared
 
+    def if_alike(self, likeness: float) -> tuple[float, float]:
+        """Return (factor for the variance, degrees of freedom) if the items of a cluster correlate so much.
+
+        Bell and McCaffrey assume independent items. If the items of a few large clusters are alike, those clusters
+        alone decide the variance, and an interval that counts the small ones too is far too narrow. Satterthwaite's
+        degrees of freedom follow from the covariance of the clusters' residuals; with clusters of equal size both
+        numbers stay the same.
+        """
+        n, total = self.sizes, float(self.sizes.sum())
+        spread = n * (1 - likeness) + n * n * likeness
+        weight, whole = 1 / (1 - n / total), float(spread.sum())
+        cross = -2 * n * spread / total + n * n * whole / total**2
+        expected = float(np.sum(weight * (spread + cross)))
+        nn, ns, ss = (float(np.sum(weight * one * two)) for one, two in ((n, n), (n, spread), (spread, spread)))
+        others = 2 * (nn * ss + ns * ns) / total**2 - 4 * nn * ns * whole / total**3 + (nn * whole / total**2) ** 2
+        squared = float(np.sum(weight**2 * spread * (spread + 2 * cross))) + others
+        return whole / expected, expected**2 / squared
+
+
+def likeness_in(groups: Clusters, x: Floats) -> float:
+    """Return the correlation of items of a cluster, 0 to 1, by the analysis of variance."""
+    n, count = groups.sizes, len(groups.sizes)
+    total = float(n.sum())
+    between = float(np.sum(groups.totals**2 / n) - groups.totals.sum() ** 2 / total) / (count - 1)
+    inside = float(np.sum(x**2) - np.sum(groups.totals**2 / n)) / max(total - count, 1.0)
+    typical = (total - float(np.sum(n**2)) / total) / (count - 1)
+    whole = between + (typical - 1) * inside
+    return min(1.0, max(0.0, (between - inside) / whole)) if whole > 0 else 0.0
+
 
 def _codes(labels: Labels) -> npt.NDArray[np.intp]:
     seen: dict[object, int] = {}
@@ -259,11 +288,12 @@ def effective_size(groups: Clusters, x: Floats, binary_variance: float, between:
     if len(groups.sizes) < 2:
         return 1.0, normal_quantile(UPPER)
     variance, df = groups.variance_of_mean()
+    if groups.shared and binary_variance > 0 and n * variance > 1e-12 * binary_variance:
+        factor, df = groups.if_alike(likeness_in(groups, x))
+        return binary_variance / (factor * variance), t_quantile(UPPER, max(1.0, df))
     quantile = t_quantile(UPPER, df)
     if binary_variance <= 0:
         return groups.effective_count, quantile
-    if groups.shared and n * variance > 1e-12 * binary_variance:
-        return binary_variance / variance, quantile
     ratio = float(np.var(x, ddof=1)) / binary_variance
     ratio += (1 - ratio) * (1 + between) ** -1.5
     return n / ratio, quantile

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+from itertools import combinations
 from typing import NamedTuple, TypeVar
 
 import numpy as np
@@ -48,11 +50,11 @@ class Pixels:
 
     def __init__(self, runs: Runs) -> None:
         self.height, self.width, self._runs = runs.height, runs.width, runs
-        self._colours = runs.rgb.astype(np.float32) / np.float32(255)
+        self.colours = runs.rgb.astype(np.float32) / np.float32(255)
 
     def distances(self, colours: Colours) -> Colours:
         """Euclidean distance of each colour to each run's, in float32 like the evaluator's."""
-        red, green, blue = np.ascontiguousarray(self._colours.T)
+        red, green, blue = np.ascontiguousarray(self.colours.T)
         return np.stack([np.sqrt((red - r) ** 2 + (green - g) ** 2 + (blue - b) ** 2) for r, g, b in colours])
 
     def spread(self, found: NDArray[Kind]) -> NDArray[Kind]:
@@ -136,6 +138,122 @@ def cell_shares(labels: NDArray[np.intp], edges: tuple[list[int], list[int]], ki
         if cell.size:
             shares[r, c] = np.bincount(cell.reshape(-1), minlength=kinds) / cell.size
     return shares
+
+
+NEAR = np.float32(0.24)
+"""Greatest distance of a pixel from the colour that it should have. Where all pixels have it, the mean difference per
+channel is at most 35 of 255."""
+_BLENDED = np.float32(0.2)
+"""The same from the blends of two such colours: edges are blurred by scaling and compression."""
+_FINEST = 20
+"""A mark counts from this fraction of a cell on, and from three pixels on."""
+_STRANGE = (0.004, 0.09)
+"""Greatest share of a cell's pixels that compression may leave unexplained: without a mark in it, and with one."""
+
+
+class Look(NamedTuple):
+    """Colours of a board's cells, and where else they may be: around the board, in its outline, between cells."""
+
+    palette: Colours
+    outside: tuple[int, ...]
+    outline: tuple[int, ...] = ()
+    between: tuple[int, ...] = ()
+
+
+def stained(
+    pixels: Pixels, edges: tuple[list[int], list[int]], contents: Sequence[Sequence[Sequence[int]]], look: Look
+) -> NDArray[np.bool_]:
+    """Return which cells show something else than their `contents`, colours of the palette by number. All do if
+    something is drawn around the board.
+
+    A board is not found to the pixel, so near its edge a cell may show what its neighbours may. A stain is a square
+    of pixels that none of the allowed colours explains, nor a blend of two of them.
+    """
+    (down, across), shape = edges, (pixels.height, pixels.width)
+    rows, cols = len(down) - 1, len(across) - 1
+    cell = min((down[-1] - down[0]) / rows, (across[-1] - across[0]) / cols)
+    slack, finest = round(cell / 24) + 3, max(3, round(cell / _FINEST))
+    allowed = np.zeros(shape, np.int32)
+
+    def allow(top: int, left: int, bottom: int, right: int, colours: Iterable[int]) -> None:
+        window = allowed[max(0, top) : max(0, bottom), max(0, left) : max(0, right)]
+        window |= sum(1 << colour for colour in colours)
+
+    allow(0, 0, *shape, look.outside)
+    allow(down[0] - slack, across[0] - slack, down[-1] + slack, across[-1] + slack, look.outline)
+    allowed[down[0] + slack : down[-1] - slack, across[0] + slack : across[-1] - slack] = 0
+    for r, c in np.ndindex(rows, cols):
+        allow(down[r] - slack, across[c] - slack, down[r + 1] + slack, across[c + 1] + slack, contents[r][c])
+    for line in down[1:-1]:
+        allow(line - slack, across[0], line + slack, across[-1], look.between)
+    for line in across[1:-1]:
+        allow(down[0], line - slack, down[-1], line + slack, look.between)
+    bits = ((pixels.distances(look.palette) <= NEAR) << np.arange(len(look.palette))[:, None]).sum(axis=0)
+    strange = (allowed & pixels.spread(bits)) == 0
+    _explain_blends(pixels, strange, allowed, look.palette)
+    most = np.array([[_STRANGE[len(content) > 2] for content in row] for row in contents])
+    return _cells_with_marks(strange, edges, slack, finest, most)
+
+
+def _explain_blends(pixels: Pixels, strange: NDArray[np.bool_], allowed: NDArray[np.int32], palette: Colours) -> None:
+    """Clear the pixels whose colour is a blend of two that are allowed there."""
+    at = np.flatnonzero(strange)
+    shown = pixels.colours[pixels.spread(np.arange(len(pixels.colours))).reshape(-1)[at]]
+    there = allowed.reshape(-1)[at]
+    left = np.ones(len(at), np.bool_)
+    for kind in np.unique(there):
+        mine = np.flatnonzero(there == kind)
+        for one, other in combinations([n for n in range(len(palette)) if kind >> n & 1], 2):
+            line = palette[other] - palette[one]
+            along = ((shown[mine] - palette[one]) @ line / (line @ line)).clip(0, 1)[:, None]
+            left[mine] &= np.linalg.norm(shown[mine] - palette[one] - along * line, axis=1) > _BLENDED
+    strange.reshape(-1)[at] = left
+
+
+def _cells_with_marks(
+    strange: NDArray[np.bool_], edges: tuple[list[int], list[int]], slack: int, finest: int, most: NDArray[np.float64]
+) -> NDArray[np.bool_]:
+    """Return the cells with a square of strange pixels, or with more than the share `most` of them away from their
+    edges; all cells if there are such pixels around the board."""
+    down, across = edges
+    found = np.zeros(most.shape, np.bool_)
+    for r, c in np.ndindex(found.shape):
+        inner = strange[down[r] + slack + 1 : down[r + 1] - slack, across[c] + slack + 1 : across[c + 1] - slack]
+        found[r, c] = bool(inner.size) and np.count_nonzero(inner) > most[r, c] * inner.size
+    around = strange.copy()
+    around[max(0, down[0]) : down[-1], max(0, across[0]) : across[-1]] = False
+    if np.count_nonzero(around) > finest * finest:
+        found[:] = True
+    if min(strange.shape) >= finest:
+        sums = np.pad(strange.cumsum(axis=0, dtype=np.int32).cumsum(axis=1, dtype=np.int32), ((1, 0), (1, 0)))
+        lower, upper = sums[finest:], sums[:-finest]
+        full = lower[:, finest:] - upper[:, finest:] - lower[:, :-finest] + upper[:, :-finest] == finest * finest
+        y, x = np.nonzero(full)
+        r, c = (np.searchsorted(ends, at + finest // 2, "right") - 1 for ends, at in ((down, y), (across, x)))
+        found[r.clip(0, len(down) - 2), c.clip(0, len(across) - 2)] = True
+    return found
+
+
+def is_one_mark(mask: NDArray[np.bool_], filled: float) -> bool:
+    """Test whether pixels are in one piece, about as high as wide, and fill so much of their frame."""
+    ys, xs = np.nonzero(mask)
+    if not len(ys):
+        return False
+    mark = np.pad(mask[ys.min() : ys.max() + 1, xs.min() : xs.max() + 1], 1)
+    high, wide = mark.shape[0] - 2, mark.shape[1] - 2
+    if not 2 * high <= 3 * wide + 4 or not 2 * wide <= 3 * high + 4 or len(ys) < filled * high * wide:
+        return False
+    piece = np.zeros_like(mark)
+    piece[ys[len(ys) // 2] - ys.min() + 1, xs[len(ys) // 2] - xs.min() + 1] = True
+    while True:
+        grown = piece.copy()
+        for to, of in ((np.s_[1:], np.s_[:-1]), (np.s_[:-1], np.s_[1:])):
+            grown[to] |= piece[of]
+            grown[:, to] |= piece[:, of]
+        grown &= mark
+        if np.array_equal(grown, piece):
+            return int(np.count_nonzero(piece)) >= 0.97 * len(ys)
+        piece = grown
 
 
 def painted(places: NDArray[np.uint8], palette: NDArray[np.uint8]) -> Picture:

@@ -289,6 +289,11 @@ def rules(grading: Grading) -> str:
     return grading.scoring.removesuffix(DREAMSIM)
 
 
+def is_refused(drawing: Picture, grading: Grading) -> bool:
+    """`strict` accepts no animated drawing: only its first frame would be looked at, whatever the others show."""
+    return rules(grading) == STRICT and drawing.is_animated
+
+
 def answered_moves(episode: Episode, grading: Grading) -> list[str] | None:
     chosen = rules(grading)
     return strict_moves(episode.answer) if chosen == STRICT else tagged_moves(episode.answer, chosen)

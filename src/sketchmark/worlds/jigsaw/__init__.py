@@ -212,7 +212,7 @@ def _folder(out: Path) -> Iterator[Add]:
 
 
 _SAME = 0.95
-"""Least similarity of a drawn completion and the ground truth to count as the same."""
+"""Least similarity of a drawing and a completion to count as a completed panel."""
 
 
 @patient(600)  # DreamSim loads its weights
@@ -229,9 +229,14 @@ def score(sample: Sample, episode: Episode, grading: Grading) -> Scores:
         notes["echo"] = "the prompt's own template was repeated"
     if episode.draw_attempts:
         pairs = _pairs(sample, episode)
-        likeness = [jigsaw.similarity(true, drawn) for true, drawn in pairs] or [0.0, 0.0]
+        likeness = [
+            0.0 if moves.is_refused(drawn, grading) else jigsaw.similarity(true, drawn) for true, drawn in pairs
+        ]
         values["jigsaw_img_similarity"] = sum(likeness) / 2
-        notes["frames_right"] = [value >= _SAME for value in likeness]
+        notes["frames_right"] = [
+            not moves.is_refused(drawn, grading) and jigsaw.shows(drawn, true, other)
+            for (true, drawn), (other, _) in zip(pairs, pairs[::-1], strict=True)
+        ] or [False, False]
         if grading.scoring.endswith(DREAMSIM):
             values["jigsaw_img_dreamsim"] = 1 - sum(distance(*pair) for pair in pairs) / 2 if pairs else 0.0
     return Scores(values, notes, unparsed=answer is None)

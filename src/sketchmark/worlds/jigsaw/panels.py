@@ -240,9 +240,38 @@ def similarity(one: Picture, two: Picture) -> float:
     """Return the similarity of two images, 0 to 1, without weights: mean structural similarity over the channels.
     Wang et al. 2004 with the usual constants, but plain 7x7 windows. The second picture is scaled to the first one's
     size. Identical pictures have exactly 1; negative similarity (inverted structure) counts as 0."""
-    if one.pixel_digest == two.pixel_digest:
-        return 1.0
-    x, y = one.values.astype(np.int32), _sized(two, one.size).astype(np.int32)
+    return 1.0 if one.pixel_digest == two.pixel_digest else _likeness(one.values, _sized(two, one.size))
+
+
+_ALIKE, _FARTHEST, _MARKS = 0.85, 20, {28: 48, 56: 65}
+"""Least similarity of each cell of a right drawing; greatest mean difference (0..255) of all its pixels, and of any
+window of a twenty-eighth or a fifty-sixth of its width. JPEG of quality 80 and scaling stay within these."""
+
+
+def shows(drawn: Picture, true: Picture, other: Picture) -> bool:
+    """Test whether a drawing is the completion `true` and nothing else.
+
+    Three cells are given, so the filled one decides: it must be more like `true` than like the completion with the
+    `other` candidate.
+    """
+    if drawn.pixel_digest == true.pixel_digest:
+        return True
+    wanted, rival, got = true.values, _sized(other, true.size), _sized(drawn, true.size)
+    away = np.abs(wanted.astype(np.int32) - got).sum(axis=2)
+    for part, most in _MARKS.items():
+        side = min(max(3, len(away) // part), *away.shape)
+        if _window_sums(_window_sums(away, side).swapaxes(0, 1), side).max() > 3 * side * side * most:
+            return False
+    if away.mean() > 3 * _FARTHEST:
+        return False
+    row, col = len(away) // 2, away.shape[1] // 2
+    parts = [np.s_[:row, :col], np.s_[:row, col:], np.s_[row:, :col], np.s_[row:, col:]]
+    alike = [_likeness(wanted[part], got[part]) for part in parts]
+    return min(alike) >= _ALIKE and alike[-1] > _likeness(rival[parts[-1]], got[parts[-1]])
+
+
+def _likeness(one: Pixels, two: Pixels) -> float:
+    x, y = one.astype(np.int32), two.astype(np.int32)
     mean_x, mean_y = _window_means(x), _window_means(y)
     spread = _window_means(x * x) - mean_x * mean_x + (_window_means(y * y) - mean_y * mean_y)
     shared = _window_means(x * y) - mean_x * mean_y

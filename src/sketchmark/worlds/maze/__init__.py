@@ -113,13 +113,8 @@ def score(sample: Sample, episode: Episode, grading: Grading) -> Scores:
     truth, rows, cols = sample.target["moves"], sample.target["rows"], sample.target["cols"]
     official = moves.rules(grading) == moves.OFFICIAL
     answer = moves.answered_moves(episode, grading)
-
-    def read(picture: Picture) -> tuple[maze.MazeReading, maze.MazeReading]:
-        """Our reading, and the one that the published scores are made of."""
-        ours = maze.read(picture, rows, cols)
-        return ours, maze.read(picture, rows, cols, published=True) if official else ours
-
-    ours, seen = read(moves.initial(sample))
+    ours = maze.read(moves.initial(sample), rows, cols)
+    seen = maze.read(moves.initial(sample), rows, cols, published=True) if official else ours
     board = maze.to_maze(ours)
     values = moves.moves_scores("maze", answer, truth)
     values["maze_solved"] = float(answer is not None and board is not None and _walks(board, answer))
@@ -128,10 +123,11 @@ def score(sample: Sample, episode: Episode, grading: Grading) -> Scores:
         notes["input_unreadable"] = True
     if episode.draw_attempts:
         expected = maze.published_grids(seen, truth or ()) if board or official else []
-        drawn = [read(picture) for picture in episode.drawings]
-        parsed = [_maze_parses(published, seen) for _, published in drawn]
-        legal = moves.share_legal(board, [maze.to_maze(ours) for ours, _ in drawn], _maze_follows)
-        grids = [published.grid for _, published in drawn]
+        drawn = _drawn(sample, episode, grading)
+        published = [maze.read(one, rows, cols, published=True) for one in episode.drawings] if official else drawn
+        parsed = [_maze_parses(reading, seen) for reading in published]
+        legal = moves.share_legal(board, list(map(maze.to_maze, drawn)), _maze_follows)
+        grids = [reading.grid for reading in published]
         found, notes["frames_right"] = moves.frame_scores("maze", grids, expected, legal, parsed)
         values |= found
     values |= moves.followed_moves(_PLAY, sample, episode, answer)
@@ -145,13 +141,20 @@ def score_drawings(sample: Sample, episode: Episode, grading: Grading) -> Scores
     """Compare the agent's position frame by frame; wrongly drawn walls do not count here."""
     if not episode.drawings:
         return Scores({})
-    rows, cols = sample.target["rows"], sample.target["cols"]
     found = score(sample, episode, Grading())
-    board = maze.to_maze(maze.read(moves.initial(sample), rows, cols))
-    seen = [maze.to_maze(maze.read(picture, rows, cols)) for picture in episode.drawings]
-    drawn = [state.start if state else None for state in seen]
+    board = maze.to_maze(maze.read(moves.initial(sample), sample.target["rows"], sample.target["cols"]))
+    drawn = [state.start if state else None for state in map(maze.to_maze, _drawn(sample, episode, Grading()))]
     said = maze.replay(board, found.notes["answer"] or ()) if board else []
     return moves.aligned(found, "maze_img_frame_acc", said, drawn)
+
+
+def _drawn(sample: Sample, episode: Episode, grading: Grading) -> list[maze.MazeReading]:
+    """Read the drawings. `strict` accepts nothing but the maze in them, if the input shows nothing else either."""
+    size = sample.target["rows"], sample.target["cols"]
+    given = moves.initial(sample)
+    strict = moves.rules(grading) == moves.STRICT and maze.read_strictly(given, *size) == maze.read(given, *size)
+    read, unread = maze.read_strictly if strict else maze.read, maze.unread(*size)
+    return [unread if moves.is_refused(picture, grading) else read(picture, *size) for picture in episode.drawings]
 
 
 def _walks(board: maze.Maze, answer: Sequence[str]) -> bool:

@@ -23,7 +23,7 @@ from sketchmark.worlds.maze.generator import Maze, distances_from, generate
 
 __all__ = [
     "MOVES", "Maze", "MazeReading", "edges", "expected_grid", "frames", "generate", "legal", "published_grids",
-    "read", "render", "replay", "shortest_paths", "solve", "step", "to_maze",
+    "read", "read_strictly", "render", "replay", "shortest_paths", "solve", "step", "to_maze", "unread",
 ]  # fmt: skip
 
 FLOOR, WALL, START, GOAL = "#f4efe6", "#1f2937", "#2563eb", "#22c55e"
@@ -164,6 +164,43 @@ def _read(picture: Picture, rows: int, cols: int, published: bool) -> MazeReadin
     return _judge(boards.cell_shares(labels, boards.cells(inner, rows, cols), 4))
 
 
+_LOOK = boards.Look(boards.rgb01(PAGE, FLOOR, WALL, START, GOAL, "#000000"), outside=(0, 1), outline=(2, 5))
+_SHOWN = {"#": (2, 5), " ": (0, 1), "S": (0, 1, 3), "G": (0, 1, 4), "SG": (0, 1, 3, 4), "?": range(6)}
+"""Colours of `_LOOK` that each kind of cell may show. Walls may be black, floor white."""
+
+
+def read_strictly(picture: Picture, rows: int = 6, cols: int = 6) -> MazeReading:
+    """Read a picture like `read`, with `?` for each cell that shows something else too.
+
+    So a second agent, a mark or another colour makes a cell unclear, and a mark around the board all of them.
+    """
+    seen = read(picture, rows, cols)
+    key = (picture.identity, rows, cols, "strictly")
+    unclear = _UNCLEAR.get(key)
+    if unclear is None:
+        unclear = _UNCLEAR.keep(key, _unclear(picture, seen))
+    grid = [
+        ["?" if bad else cell for cell, bad in zip(*row, strict=True)] for row in zip(seen.grid, unclear, strict=True)
+    ]
+    return replace(seen, grid=grid)
+
+
+_UNCLEAR: Recent[list[list[bool]]] = Recent(1024)
+
+
+def _unclear(picture: Picture, seen: MazeReading) -> list[list[bool]]:
+    pixels = boards.pixels_of(picture)
+    ends = edges(picture, len(seen.grid), len(seen.grid[0]))
+    bad = boards.stained(pixels, ends, [[_SHOWN[cell] for cell in row] for row in seen.grid], _LOOK)
+    start, goal = (pixels.spread(away <= boards.NEAR) for away in pixels.distances(_LOOK.palette[3:5]))
+    if seen.start is not None and not boards.is_one_mark(start, 0.6):
+        bad[seen.start] = True
+    if seen.goal is not None and seen.goal != seen.start and not boards.is_one_mark(goal, 0.1):
+        bad[seen.goal] = True
+    found: list[list[bool]] = bad.tolist()
+    return found
+
+
 def edges(picture: Picture, rows: int, cols: int) -> tuple[list[int], list[int]]:
     """Return the edges of the cells in an image, as the reader finds them."""
     return boards.cells(_find(boards.pixels_of(picture), rows, cols), rows, cols)
@@ -202,6 +239,11 @@ def _last(passed: NDArray[np.bool_]) -> Position | None:
 def _largest(share: NDArray[np.float32], least: float) -> Position | None:
     row, col = divmod(int(share.argmax()), share.shape[1])
     return (row, col) if share[row, col] >= np.float32(least) else None
+
+
+def unread(rows: int, cols: int) -> MazeReading:
+    """Return the reading of a picture in which nothing is clear."""
+    return MazeReading([["?"] * cols for _ in range(rows)], None, None)
 
 
 def to_maze(reading: MazeReading) -> Maze | None:

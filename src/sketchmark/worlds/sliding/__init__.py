@@ -184,7 +184,7 @@ def score(sample: Sample, episode: Episode, grading: Grading) -> Scores:
     if first is None:
         notes["input_unreadable"] = True
     if episode.draw_attempts:
-        drawn = [sliding.read(picture, n) for picture in episode.drawings]
+        drawn = _drawn(sample, episode, grading)
         published = [sliding.read(picture, n, published=True) for picture in episode.drawings] if official else drawn
         true_frames = sample.frames() if sample.frames else []
         expected_frames = [sliding.read(frame, n, published=official) for frame in true_frames]
@@ -202,9 +202,18 @@ def score_drawings(sample: Sample, episode: Episode, grading: Grading) -> Scores
     n = sample.target["n"]
     found = score(sample, episode, Grading())
     state = sliding.to_state(sliding.read(moves.initial(sample), n))
-    drawn = [sliding.to_state(sliding.read(picture, n)) for picture in episode.drawings]
+    drawn = list(map(sliding.to_state, _drawn(sample, episode, Grading())))
     said = sliding.replay(state, found.notes["answer"] or ()) if state else []
     return moves.aligned(found, "sliding_img_frame_acc", said, drawn)
+
+
+def _drawn(sample: Sample, episode: Episode, grading: Grading) -> list[list[list[int | str]]]:
+    """Read the drawings. `strict` accepts nothing but the tiles in them, if the input shows nothing else either."""
+    n, given = sample.target["n"], moves.initial(sample)
+    strict = moves.rules(grading) == moves.STRICT and sliding.read_strictly(given, n) == sliding.read(given, n)
+    read = sliding.read_strictly if strict else sliding.read
+    unread: list[list[int | str]] = [["?"] * n for _ in range(n)]
+    return [unread if moves.is_refused(picture, grading) else read(picture, n) for picture in episode.drawings]
 
 
 def _slides_to(state: State, answer: Sequence[str], goal: State | None) -> bool:

@@ -203,7 +203,7 @@ def search(state: State, goal: State, most: int | None = None, deepest: int = 31
 
 __all__ = [
     "MOVES", "State", "apply", "edges", "frames", "generate", "goal_state", "is_solvable", "legal_moves",
-    "optimal_solutions", "read", "render", "replay", "side_of", "solve", "to_state",
+    "optimal_solutions", "read", "read_strictly", "render", "replay", "side_of", "solve", "to_state",
 ]  # fmt: skip
 
 COLOURS = (
@@ -353,6 +353,23 @@ def _read(picture: Picture, n: int, published: bool) -> list[list[int | str]]:
         [int(number) if certain else "?" for number, certain in zip(*row, strict=True)]
         for row in zip(numbers, sure, strict=True)
     ]
+
+
+def read_strictly(picture: Picture, n: int = 3) -> list[list[int | str]]:
+    """Read a picture like `read`, with `?` for each tile that shows something else too, or another shade. A mark
+    around the board makes all tiles unclear."""
+    seen = read(picture, n)
+    key = (picture.identity, n, "strictly")
+    unclear = _UNCLEAR.get(key)
+    if unclear is None:
+        look = boards.Look(boards.rgb01("#ffffff", *COLOURS[: n * n]), outside=(0,), between=(0,))
+        shown = [[range(n * n + 1) if cell == "?" else (int(cell),) for cell in row] for row in seen]
+        found = boards.stained(boards.pixels_of(picture), edges(picture, n), shown, look)
+        unclear = _UNCLEAR.keep(key, found.tolist())
+    return [["?" if bad else cell for cell, bad in zip(*row, strict=True)] for row in zip(seen, unclear, strict=True)]
+
+
+_UNCLEAR: Recent[list[list[bool]]] = Recent(1024)
 
 
 def edges(picture: Picture, n: int) -> tuple[list[int], list[int]]:

@@ -217,7 +217,9 @@ def _indoors(shares: dict[str, float]) -> str | None:
 
 
 def read(picture: Picture) -> Scene | None:
-    """Return the scene of a built-in image, or None if it shows no such scene."""
+    """Return the scene of a built-in image, or None if it shows no such scene. An animated one shows several."""
+    if picture.is_animated:
+        return None
     key = picture.identity
     return (_READINGS.get(key) or _READINGS.keep(key, (_read(picture.image()),)))[0]
 
