@@ -276,6 +276,9 @@ def test_one_that_keeps_state_has_its_first_number_in_every_cell_and_no_interval
             assert "keeps state" in cell.remarks[0]
         assert results.gains == []
     print_all(results, "")
+    opened = documents.LmmsFile(file)
+    totals = [opened.total(opened.config["metric_list"][0], [{"right": 1}] * n) for n in (3, 4, 4)]
+    assert totals == [0.03, 0.04, 0.04], "one file, several cells"
     said = " ".join(capsys.readouterr().out.split())
     assert "sums.direct: score has no interval: called again, its aggregation gives another number" in said
 

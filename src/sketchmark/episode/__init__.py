@@ -123,7 +123,7 @@ class Totals(dict[str, Any]):
         self.counts: dict[str, int] = {}
         """Number → the samples that it is of."""
         self.remarks: list[str] = []
-        """What to know about the numbers, such as why one has no interval."""
+        """Remarks on the numbers, such as why one has no interval."""
         self.proportions: list[str] = []
         """Numbers that cannot leave 0..1, although the values of samples can."""
 

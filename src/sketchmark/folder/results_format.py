@@ -184,7 +184,7 @@ class CellResult(Struct, kw_only=True, omit_defaults=True):
     """Number of the task's own summary → the samples that it is of, if not all."""
 
     remarks: list[str] = []
-    """What to know about the numbers, such as why one has no interval."""
+    """Remarks on the numbers, such as why one has no interval."""
 
     aggregate: dict[str, Any] = {}
     """The dataset's own summary, for tasks that have one."""

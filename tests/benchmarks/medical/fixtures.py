@@ -12,6 +12,9 @@ from typing import Any
 
 from PIL import Image
 
+ROWS: dict[str, Any] = json.loads(Path(__file__).with_suffix(".json").read_text("utf-8"))
+"""Rows, or the columns that are the same in all rows."""
+
 
 def png(shade: int = 90, mode: str = "RGB", size: tuple[int, int] = (12, 10)) -> bytes:
     """Return an image of one shade."""
@@ -47,17 +50,8 @@ def write_zip(path: Path, members: dict[str, bytes]) -> None:
 def medframeqa(root: Path) -> Path:
     rows = []
     for number, images in enumerate((2, 5)):
-        row = {
-            "question_id": f"q{number}",
-            "question": "Which structure enlarges?",
-            "options": [f"structure {i}" for i in range(6)],
-            "correct_answer": "F",
-            "modality": "CT",
-            "system": "Cardiac",
-            "organ": "Heart",
-            "video_id": "v1",
-        }
-        rows.append(row | {f"image_{i}": cell(png(i)) if i <= images else None for i in range(1, 6)})
+        shown = {f"image_{i}": cell(png(i)) if i <= images else None for i in range(1, 6)}
+        rows.append({"question_id": f"q{number}", **ROWS["medframeqa"], **shown})
     rows.append({**rows[0], "question_id": "bad", "correct_answer": "Z"})
     write_parquet(root / "MedFrameQA" / "data" / "test-00000-of-00001.parquet", rows)
     return root
@@ -83,34 +77,17 @@ def medxpertqa(root: Path) -> Path:
     return root
 
 
-PMC_HEADER = [
-    "index", "Figure_path", "Caption", "Question", "Choice A", "Choice B", "Choice C", "Choice D", "Answer", "split",
-]  # fmt: skip
-
-
 def pmc_vqa(root: Path) -> Path:
     folder = root / "PMC_VQA"
     folder.mkdir(parents=True)
-    choices = [" A:Diffuse uptake pattern", " B:Focal uptake pattern ", "C: No uptake", " D:Ring, uptake"]
     with (folder / "test_2.csv").open("w", newline="") as file:
-        writer = csv.writer(file)
-        writer.writerow(PMC_HEADER)
-        writer.writerow(["0", "PMC1_f1.jpg", "a caption, long", "What uptake?", *choices, "B", "test"])
-        writer.writerow(["1", "../../secret.jpg", "c", "What uptake?", *choices, "B", "test"])
+        csv.writer(file).writerows(ROWS["pmc_vqa"])
     write_zip(folder / "images_2.zip", {"figures/PMC1_f1.jpg": png(1)})
     return root
 
 
 def omnimedvqa(root: Path) -> Path:
-    row = {
-        "dataset": "Chest CT Scan",
-        "question_type": "Disease Diagnosis",
-        "question": "What is seen?",
-        "gt_answer": "Nodule",
-        "option_A": "Effusion",
-        "option_B": "Nodule",
-        "modality_type": "CT(Computed Tomography)",
-    }
+    row = ROWS["omnimedvqa"]
     odd = {key: value for key, value in row.items() if key != "modality_type"} | {"modality": "CT"}
     rows = [
         {**row, "question_id": "1", "image_path": "Images/ct/1.png"},
@@ -144,14 +121,7 @@ def vqa_rad(root: Path) -> Path:
 
 
 def slake(root: Path) -> Path:
-    base = {"img_name": "xmlab1/source.jpg", "modality": "CT", "location": "Lung", "content_type": "Organ"}
-    rows = [
-        {**base, "question": "Is the lung healthy?", "answer": "No", "answer_type": "CLOSED", "q_lang": "en"},
-        {**base, "question": "Which organ is this?", "answer": "Lung", "answer_type": "OPEN", "q_lang": "en"},
-        {**base, "question": "这是什么器官？", "answer": "肺", "answer_type": "OPEN", "q_lang": "zh"},
-        {**base, "question": "肺健康吗？", "answer": "是", "answer_type": "CLOSED", "q_lang": "zh"},
-    ]
-    write_json(root / "SLAKE" / "test.json", rows)
+    write_json(root / "SLAKE" / "test.json", ROWS["slake"])
     write_zip(root / "SLAKE" / "imgs.zip", {"imgs/xmlab1/source.jpg": png(1)})
     return root
 
@@ -176,27 +146,13 @@ def radrestruct(root: Path) -> Path:
     (folder / "imgs").mkdir(parents=True)
     (folder / "imgs" / "CXR1_IM-0001.png").write_bytes(png(1, "L"))
     write_json(folder / "id_to_img_mapping_frontal_reports.json", {"1": ["CXR1_IM-0001"], "2": []})
-    side = ["left", "right", "bilateral"]
-    pairs = [
-        ["Are there signs?", ["yes"], [], {"answer_type": "single_choice", "options": ["yes", "no"], "path": "lung"}],
-        ["Which side?", ["left"], [], {"answer_type": "single_choice", "options": side, "path": "lung_side"}],
-        ["Where?", ["left", "right"], [], {"answer_type": "multi_choice", "options": side, "path": "bone_where"}],
-    ]
-    write_json(folder / "test_qa_pairs" / "1.json", pairs)
+    write_json(folder / "test_qa_pairs" / "1.json", ROWS["radrestruct"])
     return root
 
 
 def mmmu_row(name: str, **changes: Any) -> dict[str, Any]:
     images = {f"image_{i}": cell(png(i)) if i <= 2 else None for i in range(1, 8)}
-    plain = {
-        "id": name,
-        "question": "Compare <image 1> and <image 2>.",
-        "options": "['a thing', \"b's thing\"]",
-        "answer": "B",
-        "question_type": "multiple-choice",
-        "topic_difficulty": "Easy",
-    }
-    return {**plain, **images, **changes}
+    return {"id": name, **ROWS["mmmu"], **images, **changes}
 
 
 def mmmu(root: Path) -> Path:
@@ -216,16 +172,7 @@ def mmmu(root: Path) -> Path:
 def mmmu_pro(root: Path) -> Path:
     def row(name: str, options: list[str], **changes: Any) -> dict[str, Any]:
         images = {f"image_{i}": cell(png(i)) if i <= 3 else None for i in range(1, 8)}
-        return {
-            "id": name,
-            "question": "Look at <image 1>.",
-            "options": str(options),
-            "answer": "A",
-            "subject": "Art",
-            "topic_difficulty": "Hard",
-            **images,
-            **changes,
-        }
+        return {"id": name, "options": str(options), **ROWS["mmmu_pro"], **images, **changes}
 
     folder = root / "MMMU_Pro"
     twelve = [f"option number {i}" for i in range(12)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from sketchmark.catalog import Catalog
 from sketchmark.cli import root
 from sketchmark.episode.protocol import join, split
 from sketchmark.errors import BadInput, CannotPlay, DataMissing
+from sketchmark.folder import RunFolder
 from sketchmark.folder.records import drawn_names
 from sketchmark.models.players import make
 from sketchmark.runs.checks import _holds
@@ -26,6 +28,7 @@ from tests.benchmarks.mmsi.published import five_files, row, scene, write
 from tests.golden.recording import Recorder
 from tests.tabled import tabled
 
+Play = Callable[..., RunFolder]
 FIVE = ["mmsi_attribute_appr", "mmsi_attribute_meas", "mmsi_motion_obj", "mmsi_motion_cam", "mmsi_msr"]
 
 
@@ -49,10 +52,19 @@ def one(tmp_path: Path) -> Path:
     return write(tmp_path / "data" / "msr.parquet", [row(7, "MSR", images=4)])
 
 
-def test_four_images_are_sent_in_both_stages(one: Path, tmp_path: Path) -> None:
+@pytest.fixture
+def play(one: Path, tmp_path: Path) -> Play:
+    """Run a model on the one row, as a rule with a drawing."""
+
+    def played(model: Model, task: str = "mmsi_msr_visual_cot", **options: Any) -> RunFolder:
+        return sketchmark.run(model, task, **{"data": one, "output_path": tmp_path / "run", **options}).folder
+
+    return played
+
+
+def test_four_images_are_sent_in_both_stages(play: Play) -> None:
     recorder = Recorder(make("random"))
-    run = sketchmark.run(recorder, "mmsi_msr_visual_cot", data=one, output_path=tmp_path / "run")
-    [(_, episode)] = run.folder.played("mmsi_msr.visual_cot")
+    [(_, episode)] = play(recorder).played("mmsi_msr.visual_cot")
     (drawing, drawn_from, _), (answering, answered_from, _) = recorder.requests
     assert (drawing, answering) == ("draw", "say")
     originals = [scene(place) for place in range(4)]
@@ -60,9 +72,9 @@ def test_four_images_are_sent_in_both_stages(one: Path, tmp_path: Path) -> None:
     assert answered_from.pictures == [*originals, *episode.drawings]
 
 
-def test_the_annotators_thought_is_never_shown(one: Path, tmp_path: Path) -> None:
+def test_the_annotators_thought_is_never_shown(play: Play) -> None:
     recorder = Recorder(make("random"))
-    sketchmark.run(recorder, "mmsi_msr", mode="direct,visual_cot,text_cot", data=one, output_path=tmp_path / "run")
+    play(recorder, "mmsi_msr", mode="direct,visual_cot,text_cot")
     assert not any("SECRET" in text for _, context, _ in recorder.requests for text in context.texts)
 
 
@@ -145,11 +157,8 @@ def test_a_models_own_prompts_are_merged_over_the_default(one: Path, tmp_path: P
         assert script.text("ask").startswith("You are given the original image(s)"), "not overridden, so the default"
 
 
-def test_a_generation_prompt_that_holds_an_option_is_reported_in_the_summary(one: Path, tmp_path: Path) -> None:
-    folder = sketchmark.run(
-        Blunt(), "my_msr_visual_cot", include=(_per_model(tmp_path),), data=one, output_path=tmp_path / "run"
-    ).folder
-    [warning] = folder.results().warnings
+def test_a_generation_prompt_that_holds_an_option_is_reported_in_the_summary(play: Play, tmp_path: Path) -> None:
+    [warning] = play(Blunt(), "my_msr_visual_cot", include=(_per_model(tmp_path),)).results().warnings
     assert "sample 7 contains its option A ('Left, while moving backward')" in warning
 
 
@@ -181,21 +190,17 @@ def test_strict_leaks_stop_the_run_before_the_first_call(one: Path, tmp_path: Pa
     assert not (tmp_path / "strict").exists()
 
 
-def test_a_failed_drawing_fails_the_episode_and_stage_two_is_not_asked(one: Path, tmp_path: Path) -> None:
+def test_a_failed_drawing_fails_the_episode_and_stage_two_is_not_asked(play: Play) -> None:
     model = Blunt()
-    folder = sketchmark.run(model, "mmsi_msr_visual_cot", data=one, output_path=tmp_path / "run").folder
-    cell = folder.results().tasks["mmsi_msr.visual_cot"]
+    cell = play(model).results().tasks["mmsi_msr.visual_cot"]
     assert model.asked == []
     assert cell.failures == {"no_picture": 1}
     assert cell.metrics["accuracy"].mean == 0.0
 
 
-def test_only_with_continue_is_stage_two_asked_without_the_drawing(one: Path, tmp_path: Path) -> None:
+def test_only_with_continue_is_stage_two_asked_without_the_drawing(play: Play) -> None:
     model = Blunt()
-    folder = sketchmark.run(
-        model, "mmsi_msr_visual_cot", data=one, on_draw_failure="continue", output_path=tmp_path / "run"
-    ).folder
-    cell = folder.results().tasks["mmsi_msr.visual_cot"]
+    cell = play(model, on_draw_failure="continue").results().tasks["mmsi_msr.visual_cot"]
     [context] = model.asked
     assert len(context.pictures) == 4
     assert "I would rather not draw." not in context.texts, "stage 1's text is not an answer"
@@ -203,28 +208,27 @@ def test_only_with_continue_is_stage_two_asked_without_the_drawing(one: Path, tm
     assert cell.metrics["accuracy"].mean == 1.0
 
 
-def test_there_is_no_oracle_for_photographs(one: Path, tmp_path: Path) -> None:
+def test_there_is_no_oracle_for_photographs(play: Play) -> None:
     with pytest.raises(CannotPlay, match="no true pictures"):
-        sketchmark.run(Blunt(), "mmsi_msr_visual_cot", canvas="oracle", data=one, output_path=tmp_path / "run")
+        play(Blunt(), canvas="oracle")
 
 
 @pytest.mark.parametrize("canvas", ["blank", "other"])
-def test_the_other_canvases_replace_the_drawing(tmp_path: Path, canvas: str) -> None:
+def test_the_other_canvases_replace_the_drawing(play: Play, tmp_path: Path, canvas: str) -> None:
     data = write(tmp_path / "msr.parquet", [row(1, "MSR"), row(2, "MSR", images=3)])
     recorder = Recorder(make("random"))
-    sketchmark.run(recorder, "mmsi_msr_visual_cot", canvas=canvas, data=data, output_path=tmp_path / "run")
+    play(recorder, canvas=canvas, data=data)
     seen = [context.pictures[-1] for act, context, _ in recorder.requests if act == "say"]
     white = [picture.image().getcolors() == [(48 * 32, (255, 255, 255))] for picture in seen]
     assert all(white) if canvas == "blank" else not any(white)
 
 
-def test_an_unparsed_answer_is_wrong_with_a_note(one: Path, tmp_path: Path) -> None:
+def test_an_unparsed_answer_is_wrong_with_a_note(play: Play) -> None:
     class Mute(Blunt):
         async def say(self, context: Context, options: Options) -> Reply:
             return Reply(text="Hard to say.")
 
-    folder = sketchmark.run(Mute(), "mmsi_msr", data=one, output_path=tmp_path / "run").folder
-    [scores] = folder.scores("mmsi_msr.direct")
+    [scores] = play(Mute(), "mmsi_msr").scores("mmsi_msr.direct")
     assert scores.values == {"accuracy": 0.0}
     assert scores.notes["no_letter"] == "cannot find answer"
     assert scores.flags == ["unparsed"]
@@ -270,9 +274,9 @@ def test_the_question_can_be_put_into_the_generation_prompt() -> None:
     )
 
 
-def test_a_model_that_wants_combined_prompt_gets_one_call_and_its_drawing_is_kept(one: Path, tmp_path: Path) -> None:
+def test_a_model_that_wants_combined_prompt_gets_one_call_and_its_drawing_is_kept(play: Play) -> None:
     model = OnePrompt()
-    folder = sketchmark.run(model, "mmsi_msr_visual_cot", data=one, output_path=tmp_path / "run").folder
+    folder = play(model)
     [context] = model.asked
     assert len(context.pictures) == 4
     assert split(context.texts[-1])
@@ -283,13 +287,10 @@ def test_a_model_that_wants_combined_prompt_gets_one_call_and_its_drawing_is_kep
     assert folder.pictures.load(drawn_names(record)[0]) == scene(9)
 
 
-def test_its_missing_picture_is_a_failed_drawing(one: Path, tmp_path: Path) -> None:
-    folder = sketchmark.run(
-        OnePrompt(draws=False), "mmsi_msr_visual_cot", data=one, output_path=tmp_path / "run"
-    ).folder
-    assert folder.results().tasks["mmsi_msr.visual_cot"].failures == {"no_picture": 1}
+def test_its_missing_picture_is_a_failed_drawing(play: Play) -> None:
+    assert play(OnePrompt(draws=False)).results().tasks["mmsi_msr.visual_cot"].failures == {"no_picture": 1}
 
 
-def test_no_other_canvas_can_be_put_before_it(one: Path, tmp_path: Path) -> None:
+def test_no_other_canvas_can_be_put_before_it(play: Play) -> None:
     with pytest.raises(CannotPlay, match="looks at its drawings itself"):
-        sketchmark.run(OnePrompt(), "mmsi_msr_visual_cot", canvas="blank", data=one, output_path=tmp_path / "run")
+        play(OnePrompt(), canvas="blank")

@@ -245,19 +245,8 @@ def test_it_runs_against_a_server(mine: Path, tmp_path: Path) -> None:
             address = re.search(r"http://\S+", process.stdout.readline())
             assert address
             environment = {**os.environ, "OPENAI_API_KEY": "any", "XDG_CACHE_HOME": str(tmp_path)}
-            run = [
-                sys.executable,
-                "-m",
-                "sketchmark",
-                "run",
-                "--model",
-                "openai/any",
-                "--tasks",
-                str(mine),
-                "-o",
-                "out",
-            ]
-            run += ["--model_args", f"base_url={address[0]}", "--mode", "direct,text_cot"]
+            run = [sys.executable, "-m", "sketchmark", "run", "--model", "openai/any", "--tasks", str(mine)]
+            run += ["-o", "out", "--model_args", f"base_url={address[0]}", "--mode", "direct,text_cot"]
             done = subprocess.run(run, cwd=tmp_path, env=environment, capture_output=True, text=True)
         finally:
             process.kill()

@@ -48,10 +48,10 @@ def test_rows_of_the_hub_that_do_not_say_their_type_are_told_apart_by_their_answ
 
 
 @tabled
-def test_a_geometry_file_of_another_shape_is_refused_in_one_line(tmp_path: Path, problems: object, why: str) -> None:
-    published_rest.geometry(tmp_path, problems)
+def test_a_file_of_another_shape_is_refused_in_one_line(tmp_path: Path, task: str, rows: object, why: str) -> None:
+    getattr(published_rest, task)(tmp_path, rows)
     with pytest.raises(BadInput, match=why) as refused:
-        samples("geometry", tmp_path)
+        samples(task, tmp_path)
     assert "\n" not in str(refused.value)
 
 
@@ -82,14 +82,6 @@ def test_an_incomplete_scene_is_not_played_and_its_number_goes_to_the_next(tmp_p
     assert second.pictures == {"image": ACID, "compared": ICE}
 
 
-@tabled
-def test_a_science_file_of_another_shape_is_refused_in_one_line(tmp_path: Path, blocks: object, why: str) -> None:
-    published_rest.science(tmp_path, blocks)
-    with pytest.raises(BadInput, match=why) as refused:
-        samples("science", tmp_path)
-    assert "\n" not in str(refused.value)
-
-
 @pytest.mark.parametrize("place", ["", "data", "data/svg"])
 def test_code_has_its_source_and_its_true_rendering(tmp_path: Path, place: str) -> None:
     published_rest.code(tmp_path)
@@ -101,14 +93,6 @@ def test_code_has_its_source_and_its_true_rendering(tmp_path: Path, place: str) 
     assert second.frames is not None
     rendered, _ = second.frames()[0].image(), second.pictures["reference"]
     assert rendered.getpixel((20, 30)) == (52, 152, 219) and rendered.getpixel((19, 30)) == (255, 255, 255)
-
-
-@tabled
-def test_a_code_file_of_another_shape_is_refused_in_one_line(tmp_path: Path, metadata: object, why: str) -> None:
-    published_rest.code(tmp_path, metadata)
-    with pytest.raises(BadInput, match=why) as refused:
-        samples("code", tmp_path)
-    assert "\n" not in str(refused.value)
 
 
 def test_a_source_that_cannot_be_rendered_is_played_without_a_truth(

@@ -23,6 +23,7 @@ from sketchmark.serve.faults import Faults
 from tests.benchmarks.uni_mmmu import published, published_rest
 from tests.benchmarks.uni_mmmu.published_rest import OVERLAY
 from tests.golden.recording import Recorder
+from tests.tabled import rows
 
 
 class Speaker(Model):
@@ -162,10 +163,10 @@ def test_geometry_shows_the_true_overlay_on_the_oracle_canvas(data: Path, tmp_pa
     )
     last = recorder.requests[-1][1]
     assert [part.picture for part in last if part.by == "model" and part.picture] == [OVERLAY]
-    rows = published.write_parquet(tmp_path / "hub.parquet", published.geometry_rows())
+    hub = published.write_parquet(tmp_path / "hub.parquet", published.geometry_rows())
     with pytest.raises(CannotPlay, match="no true pictures"):
         sketchmark.run(
-            Artist("artist"), "uni_mmmu_geometry_visual_cot", canvas="oracle", data=rows, output_path=tmp_path / "no"
+            Artist("artist"), "uni_mmmu_geometry_visual_cot", canvas="oracle", data=hub, output_path=tmp_path / "no"
         )
 
 
@@ -219,26 +220,13 @@ def test_the_commands_that_look_at_tasks_know_the_new_ones(task: str, data: Path
         assert shown.exception is None and "headline score" in shown.output
 
 
-JUDGES = {
-    "geometry_overlay_system": "9c704dccdae42865",
-    "geometry_overlay_user": "2a7089ab2341b783",
-    "geometry_text_system": "bad64940a1a1fbb4",
-    "geometry_text_user": "e48827c628e773d7",
-    "science_image_system": "a03c1126531be66c",
-    "science_image_user": "a67e56ddf9d6703f",
-    "science_text_system": "7d2ac50c6ae76fcc",
-    "science_text_user": "6be6e83fee08cc50",
-    "code_image": "58e1a0e17acac3cf",
-    "code_text": "b12d21a8cd3f05de",
-}
-
-
 def _digest(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
 def test_the_published_strings_are_there_to_the_byte() -> None:
-    assert {name: _digest(judge_prompt(name)) for name in JUDGES} == JUDGES
+    for name, digest in rows(__file__, "judge_prompts"):
+        assert _digest(judge_prompt(name)) == digest, name
     fields = {"question": "$PROBLEM_TEXT", "choices": "$CHOICES_TEXT", "lines": "$AUX_EN"}
     told = {
         task: Catalog().task(f"uni_mmmu_{task}").mode("visual_cot").fill(Sample("x", fields=fields), "truth")
@@ -251,12 +239,4 @@ def test_the_published_strings_are_there_to_the_byte() -> None:
         "code_think": told["code"].text("ask"),
         "code_draw": told["code"].text("generation_prompt"),
     }
-    assert {name: _digest(text) for name, text in texts.items()} == {
-        "geometry_prompt": "dd1e2937d9c4c5c5",
-        "science_prompt": "d9bff1b1016f951a",
-        "code_prompt": "0ad6a9fb5d50acba",
-        "geometry_draw": "101db6d0a8caee14",
-        "geometry_solve": "668cc5cb3d054a92",
-        "code_think": "54a374a8b9014650",
-        "code_draw": "08f395321763d14b",
-    }
+    assert {name: _digest(text) for name, text in texts.items()} == dict(rows(__file__, "task_prompts"))

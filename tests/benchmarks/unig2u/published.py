@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import base64
+import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from sketchmark.benchmarks.unig2u import KINDS, total
+from sketchmark.benchmarks.unig2u import total
 from sketchmark.episode import Share
 from tests.benchmarks.medical.fixtures import cell, png, write_parquet
 from tests.benchmarks.mmsi import published as mmsi
@@ -22,25 +23,10 @@ OWN = [name for name in TASKS if not name.startswith(("unig2u_mmsi", "unig2u_uni
 JUDGED = ["unig2u_geometry3k", "unig2u_auxsolidmath_easy", "unig2u_babyvision_visual_tracking"]
 JUDGED += ["unig2u_babyvision_fine_grained"]
 
-RIGHT = {
-    "unig2u_realunify_attentional_focusing": "C",
-    "unig2u_realunify_mental_reconstruction": "C",
-    "unig2u_realunify_mental_tracking": "C",
-    "unig2u_vsp_google_map": "<Output>\n1. North: 1\n2. East: 4",
-    "unig2u_vsp_collision": "Car: 3.0\nPerson: 6.0",
-    "unig2u_phyx_mechanics100": "B",
-    "unig2u_phyx_optics100": "B",
-    "unig2u_chartqa100": "25",
-    "unig2u_geometry3k": "The answer is 12.",
-    "unig2u_auxsolidmath_easy": "The answer is 12.",
-    "unig2u_babyvision_fine_grained": "\\boxed{B}",
-    "unig2u_babyvision_visual_tracking": "\\boxed{(4,7)}",
-    **{f"unig2u_VisualPuzzles_{kind}": "B" for kind in KINDS},
-    **{f"unig2u_illusionbench_arshia_{kind}_scene_test": "Medieval_Village" for kind in ("icon", "logo", "in")},
-    "unig2u_illusionbench_arshia_icon_shape_test": "Animal",
-    "unig2u_illusionbench_arshia_logo_shape_test": "Adidas",
-    "unig2u_illusionbench_arshia_in_shape_test": "Paper_clip",
-}
+FIXED: dict[str, Any] = json.loads(Path(__file__).with_suffix(".json").read_text("utf-8"))
+"""The columns that are the same in all rows of a file."""
+
+RIGHT: dict[str, str] = FIXED["right"]
 """What is right for every row that is written here."""
 
 
@@ -50,14 +36,7 @@ def picture(number: int) -> dict[str, Any]:
 
 def visual_puzzle(number: int) -> dict[str, Any]:
     options = None if number % 2 else ["seven", "eight", "nine", "ten"]
-    return {
-        "id": f"p{number}",
-        "image": picture(number),
-        "question": " What comes next? ",
-        "options": options,
-        "answer": "B",
-        "category": "Algorithmic",
-    }
+    return {"id": f"p{number}", "image": picture(number), "options": options, **FIXED["visual_puzzle"]}
 
 
 def illusion(number: int, shape: str) -> dict[str, Any]:
@@ -66,65 +45,30 @@ def illusion(number: int, shape: str) -> dict[str, Any]:
 
 
 def realunify(number: int, kind: str) -> dict[str, Any]:
-    question = "Which colour is it after turning?"
-    return {
-        "image": picture(number),
-        "question": question,
-        "evaluation_prompt": f" {question}\nA. red\nB. blue\nC. green\nD. grey\nAnswer with the letter. ",
-        "answer": "C",
-        "task_type": kind,
-    }
+    return {"image": picture(number), "task_type": kind, **FIXED["realunify"]}
 
 
 def chart(number: int) -> dict[str, Any]:
-    kind = "human_test" if number % 2 else "augmented_test"
-    return {"image": picture(number), "question": "How many?", "answer": "25.9", "type": kind}
+    return {"image": picture(number), "type": "human_test" if number % 2 else "augmented_test", **FIXED["chart"]}
 
 
 def street_map(number: int) -> dict[str, Any]:
-    shown = {"example_image": png(250), "test_image": png(number)}
-    return {**shown, "gt_north_south": 1, "gt_east_west": 4, "test_id": f"m{number}"}
+    return {"example_image": png(250), "test_image": png(number), "test_id": f"m{number}", **FIXED["street_map"]}
 
 
 def collision(number: int, car: float = 3.0, person: float = 6.0) -> dict[str, Any]:
-    return {
-        "icon_image": png(251),
-        "example_image": png(250),
-        "test_image": png(number),
-        "car_dir": "left",
-        "car_speed": 1.0,
-        "person_dir": "up",
-        "person_speed": 0.5,
-        "gt_car": car,
-        "gt_person": person,
-        "test_id": number,
-    }
+    shown = {"icon_image": png(251), "example_image": png(250), "test_image": png(number)}
+    return {**shown, **FIXED["collision"], "gt_car": car, "gt_person": person, "test_id": number}
 
 
 def physics(number: int, category: str) -> dict[str, Any]:
-    return {
-        "image": base64.b64encode(png(number)).decode(),
-        "question": "A ball falls. How fast? Options: A: 2 m/s, B: 9.8 m/s, C: 3 m/s, D: 1 m/s. Only the letter.",
-        "answer": "B",
-        "index": number,
-        "category": category,
-        "subfield": "Kinematics",
-        "reasoning_type": "Numerical",
-    }
+    image = base64.b64encode(png(number)).decode()
+    return {"image": image, "index": number, "category": category, **FIXED["physics"]}
 
 
 def babyvision(number: int, kind: str, *, choice: bool) -> dict[str, Any]:
-    return {
-        "taskId": f"{kind}-{number}",
-        "type": kind,
-        "subtype": "Find the different",
-        "ansType": "choice" if choice else "blank",
-        "question": "Where is the odd one?",
-        "options": ["left", "right", "top"] if choice else [],
-        "choiceAns": 1 if choice else None,
-        "blankAns": None if choice else "(4,7)",
-        "image": picture(number),
-    }
+    asked = {"subtype": "Find the different", "question": "Where is the odd one?", "image": picture(number)}
+    return {"taskId": f"{kind}-{number}", "type": kind, **asked, **FIXED["choice" if choice else "blank"]}
 
 
 def geometry(number: int) -> dict[str, Any]:
@@ -133,14 +77,8 @@ def geometry(number: int) -> dict[str, Any]:
 
 
 def solid(number: int) -> dict[str, Any]:
-    return {
-        "id": number,
-        "question": "Find the volume.",
-        "original_image": picture(number),
-        "answer": "12",
-        "auxiliary_line_description": "Connect A and D.",
-        "auxiliary_line_image": picture(number + 1),
-    }
+    images = {"original_image": picture(number), "auxiliary_line_image": picture(number + 1)}
+    return {"id": number, **images, **FIXED["solid"]}
 
 
 def counted(share: Share, rows: int | None) -> int:
@@ -195,14 +133,7 @@ def file_of(task: str, count: int) -> tuple[str, Rows]:
 
 def _whole_of_others(root: Path) -> None:
     """MMSI and Uni-MMMU with as many rows as UniG2U has; some of MMSI's questions stand there twice."""
-    categories = {
-        "attribute_appr": "Attribute (Appr.)",
-        "attribute_meas": "Attribute (Meas.)",
-        "motion_obj": "Motion (Obj.)",
-        "motion_cam": "Motion (Cam.)",
-        "msr": "MSR",
-    }
-    for name, category in categories.items():
+    for name, category in FIXED["mmsi"].items():
         mmsi.write(root / "mmsi_bench" / f"{name}.parquet", [mmsi.row(n % 70, category) for n in range(100)])
     for name, made, count in (
         ("jigsaw100", uni_mmmu.jigsaw_rows(), 100),

@@ -145,7 +145,7 @@ def extracted(reply: str, letters: str = "") -> str:
 
 
 def _box(text: str) -> str | None:
-    """The content of the last box that is closed, found from left to right: of a box in a box the outer one."""
+    """The content of the last closed box, found from left to right; the outer one of nested boxes."""
     closing: dict[int, int] = {}
     opened: list[int] = []
     for at, character in enumerate(text):

@@ -13,7 +13,7 @@ the strict parser if they find nothing.
   answer of a reply, in Markdown too. The published tolerance of one second is as large as the answers:
   `collision_exact` is ours, and the baselines show the score of one constant answer (docs/benchmarks/unig2u.md, "A
   constant answer").
-- UniG2U's port of Uni-MMMU has rules of its own and reverses the ground-truth moves of a sliding puzzle before it
+- UniG2U's port of Uni-MMMU has other rules and reverses the ground-truth moves of a sliding puzzle before it
   compares ("Uni-MMMU in UniG2U"). These scores enter the overall score only by `official`.
 """
 

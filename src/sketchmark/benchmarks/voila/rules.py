@@ -102,7 +102,7 @@ def read_step1(reply: str) -> list[Scene]:
 
 
 def _scene(piece: str) -> Scene:
-    """The scene of one description. Of alternatives ("two or four cats"), only what all of them say."""
+    """The scene of one description. Alternatives ("two or four cats") give only what all of them say."""
     said = _DENIED.sub(" ", piece)
     numbers = {number for part in _OR.split(said) if (number := first_number(part)) is not None}
     return Scene(only([*numbers]), only(subjects_in(said)), only(actions_in(said)))
