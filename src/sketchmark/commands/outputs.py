@@ -61,8 +61,20 @@ def report_command(run: Path) -> None:
 @click.argument("folder", default=".", type=click.Path(path_type=Path))
 @click.option("--port", default=0, show_default=True, help="0 takes any free port.")
 @click.option("--no-browser", is_flag=True, help="Only print the address.")
-def view_command(folder: Path, port: int, no_browser: bool) -> None:
+@click.option(
+    "--export",
+    "site",
+    type=click.Path(path_type=Path),
+    help="Write the viewer there as static files, for a web server or a paper's supplement, and do not serve.",
+)
+def view_command(folder: Path, port: int, no_browser: bool, site: Path | None) -> None:
     """Show the runs in FOLDER (a run, or a folder of runs) in the browser, also while they are running."""
+    if site is not None:
+        from sketchmark.view.site import estimate, export
+
+        tell(f"about {estimate(folder).in_words()} to {site}")
+        tell(f"written: {export(folder, site).in_words()}; open {site / 'index.html'} from any web server")
+        return
     from sketchmark.view import serve
 
     def ready(address: str) -> None:

@@ -111,6 +111,9 @@ class Views:
         with self._lock:
             self._shelf.look()
 
+    def open(self, key: str) -> RunView:
+        return self._run({"run": key})
+
     def _run(self, asked: Parameters, name: str = "run") -> RunView:
         with self._lock:
             return self._shelf.run(asked.get(name, ""))
