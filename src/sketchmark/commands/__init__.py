@@ -23,6 +23,7 @@ COMMANDS = {
     "list": Entry("list", "List tasks, models or worlds."),
     "make": Entry("worlds", "Write generated puzzles with images and solutions."),
     "merge": Entry("folders", "Join the shards of a run."),
+    "plot": Entry("outputs", "Draw a figure for a paper."),
     "read": Entry("worlds", "Read an image as drawn steps are scored."),
     "repair": Entry("folders", "Set damaged lines and images of a run aside."),
     "report": Entry("outputs", "Write a run's report, one HTML file."),

@@ -1,4 +1,4 @@
-"""Commands that show or convert a run: `card`, `export`, `report`, `view`."""
+"""Commands that show or convert a run: `card`, `export`, `plot`, `report`, `view`."""
 
 from __future__ import annotations
 
@@ -44,6 +44,26 @@ def export_command(run: Path, to: str, output_path: Path | None) -> None:
     from sketchmark.folder import RunFolder
 
     for path in export(RunFolder.open(run), to, output_path):
+        tell(path)
+
+
+@click.command("plot")
+@click.argument("runs", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.option("--out", "out", required=True, type=click.Path(path_type=Path), help="FILE.pdf, FILE.svg or FILE.png.")
+@click.option("--kind", default="gain", show_default=True, help="gain, scores, difficulty, strip or leaderboard.")
+@click.option("--task", default="", help="Only this task [default: all].")
+@click.option("--sample", default="", help="Episode of a strip [default: the first that drawing helped].")
+@click.option("--width", default="", help="column (3.25 in), page (6.875 in) or inches [default: by kind].")
+def plot_command(runs: tuple[Path, ...], out: Path, kind: str, task: str, sample: str, width: str) -> None:
+    """Draw a figure of RUNS for a paper, with its numbers as CSV next to it.
+
+    \b
+    sketchmark plot runs/a runs/b --out gain.pdf
+    sketchmark plot runs/a --kind scores --out scores.svg
+    """
+    from sketchmark.plots.figures import figure, opened
+
+    for path in figure(list(opened(runs)), kind, task=task, sample=sample, width=width).save(out):
         tell(path)
 
 
