@@ -14,9 +14,10 @@ from pathlib import Path
 from typing import Any
 
 from sketchmark.errors import BadInput, SketchmarkError
-from sketchmark.files.media_store import is_picture_name, small
+from sketchmark.files.media_store import small
 from sketchmark.folder.index import RunView
 from sketchmark.folder.records import media_names
+from sketchmark.media.sound import FORMATS
 from sketchmark.report import page as report_page
 from sketchmark.terminal import counted
 from sketchmark.view import STATIC, media
@@ -165,9 +166,9 @@ def _media(run: RunView, names: set[str], out: Path, folder: str) -> list[str]:
         place = out / "media" / folder
         place.mkdir(parents=True, exist_ok=True)
         try:
-            data = media.original(run.folder, name)[0] if is_picture_name(name) else _sound(run, name)
+            data = (media.recording if _is_sound(name) else media.original)(run.folder, name)[0]
             (place / name).write_bytes(data)
-            if is_picture_name(name) and len(data) > _LARGE:
+            if not _is_sound(name) and len(data) > _LARGE:
                 thumbs = out / "small" / folder
                 thumbs.mkdir(parents=True, exist_ok=True)
                 (thumbs / name).write_bytes(small(run.folder.pictures.load(name), 320))
@@ -177,8 +178,8 @@ def _media(run: RunView, names: set[str], out: Path, folder: str) -> list[str]:
     return large
 
 
-def _sound(run: RunView, name: str) -> bytes:
-    return media.recording(run.folder, name)[0].read_bytes()
+def _is_sound(name: str) -> bool:
+    return name.rpartition(".")[2] in FORMATS
 
 
 def _compared(views: Views, runs: dict[str, RunView]) -> Iterator[tuple[list[str], dict[str, Any]]]:

@@ -18,7 +18,7 @@ from sketchmark.comparison.pairs import (
     why_no_gain,
 )
 from sketchmark.errors import BadInput
-from sketchmark.files.jsonl import plain
+from sketchmark.files.jsonl import plain, read_regular
 from sketchmark.folder import differences
 from sketchmark.folder.index import CellView, RunView, change, outcome
 from sketchmark.folder.records import said
@@ -293,18 +293,18 @@ class Views:
     def picture(self, asked: Parameters) -> tuple[bytes, str]:
         return media.original(self._run(asked).folder, asked.get("name", ""))
 
-    def sound(self, asked: Parameters) -> tuple[Path, str]:
+    def sound(self, asked: Parameters) -> tuple[bytes, str]:
         return media.recording(self._run(asked).folder, asked.get("name", ""))
 
     def thumbnail(self, asked: Parameters) -> tuple[bytes, str]:
         side = _number(asked, "side", 320)
         return self._thumbnails.get(self._run(asked).folder, asked.get("name", ""), side), "image/webp"
 
-    def report(self, asked: Parameters) -> Path:
+    def report(self, asked: Parameters) -> bytes:
         path = _report_of(self._run(asked))
         if path is None:
             raise BadInput("this run has no report yet", "sketchmark report RUN makes it")
-        return path
+        return read_regular(path)
 
 
 def _report_of(run: RunView) -> Path | None:
