@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-HEAVY = ("numpy", "PIL", "rich", "yaml", "starlette", "uvicorn", "openai", "torch", "pygal", "nltk", "datasets")
+HEAVY = ("numpy", "PIL", "rich", "yaml", "starlette", "uvicorn", "openai", "torch", "reportlab", "nltk", "datasets")
 
 
 def sketchmark(*arguments: str, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:

@@ -49,12 +49,12 @@ def export_command(run: Path, to: str, output_path: Path | None) -> None:
 
 @click.command("plot")
 @click.argument("runs", nargs=-1, required=True, type=click.Path(path_type=Path))
-@click.option("--out", "out", required=True, type=click.Path(path_type=Path), help="FILE.pdf, FILE.svg or FILE.png.")
+@output_option("FILE.pdf, FILE.svg or FILE.png.", folder=False, required=True)
 @click.option("--kind", default="gain", show_default=True, help="gain, scores, difficulty, strip or leaderboard.")
 @click.option("--task", default="", help="Only this task [default: all].")
 @click.option("--sample", default="", help="Episode of a strip [default: the first that drawing helped].")
 @click.option("--width", default="", help="column (3.25 in), page (6.875 in) or inches [default: by kind].")
-def plot_command(runs: tuple[Path, ...], out: Path, kind: str, task: str, sample: str, width: str) -> None:
+def plot_command(runs: tuple[Path, ...], output_path: Path, kind: str, task: str, sample: str, width: str) -> None:
     """Draw a figure of RUNS for a paper, with its numbers as CSV next to it.
 
     \b
@@ -63,7 +63,7 @@ def plot_command(runs: tuple[Path, ...], out: Path, kind: str, task: str, sample
     """
     from sketchmark.plots.figures import figure, opened
 
-    for path in figure(list(opened(runs)), kind, task=task, sample=sample, width=width).save(out):
+    for path in figure(list(opened(runs)), kind, task=task, sample=sample, width=width).save(output_path):
         tell(path)
 
 

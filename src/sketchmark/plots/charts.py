@@ -230,7 +230,7 @@ def forest(
     y = 24 * u if title else 6 * u
     if title:
         drawing.words(0, 14 * u, title, 0.95, "quiet")
-    room = max(2, (x(high) - x(low)) // (52 * u))
+    room = max(2, (x(high) - x(low)) // (38 * u))
     top, tick = (
         y,
         next((one for one in (25, 50, 100) if (high - low) / one <= room), 100 * math.ceil((high - low) / 400)),
