@@ -21,6 +21,7 @@ from http.cookiejar import CookieJar
 from pathlib import Path
 from typing import Any
 
+from sketchmark.files import write_json
 from sketchmark.files.jsonl import LineWriter, whole_lines
 from sketchmark.folder import RunFolder
 
@@ -41,6 +42,8 @@ def make(path: Path) -> None:
                 for record in records:
                     writer.write(_renamed(record, copy))
             writer.close()
+    about = json.loads(folder.run_file.read_text())  # its limit would hide the copies
+    write_json(folder.run_file, {**about, "limits": {}, "totals": {}})
 
 
 def _renamed(record: dict[str, Any], copy: int) -> dict[str, Any]:
@@ -90,14 +93,15 @@ def _ask_the_server(address: str) -> None:
     def get(path: str) -> bytes:
         return bytes(opener.open(home + path).read())
 
-    first = json.loads(timed("first page of samples, nothing indexed yet", lambda: get("api/samples?run=.")))
-    names = {item[kind] for item in first["items"] for kind in ("input", "drawn") if item[kind]}
+    opened = "api/samples?run=.&mode=visual_cot&canvas=own&sort=change"
+    first = json.loads(timed("first page of samples, nothing indexed yet", lambda: get(opened)))
+    names = {one["name"] for item in first["items"] for one in item["strip"]}
     timed(
         f"its {len(names)} thumbnails, made for the first time",
-        lambda: [get(f"thumbnail?run=.&side=320&name={name}") for name in names],
+        lambda: [get(f"thumbnail?run=.&side=160&name={name}") for name in names],
     )
     for what, query in {
-        "first page again": "",
+        "first page again": "&mode=visual_cot&canvas=own&sort=change",
         "filter: visual_cot, wrong": "&mode=visual_cot&outcome=wrong",
         "filter: hurt by drawing": "&change=hurt",
         "sort by score": "&sort=score:up",
@@ -106,7 +110,9 @@ def _ask_the_server(address: str) -> None:
         "page 200": "&page=200",
     }.items():
         timed(what, lambda query=query: get(f"api/samples?run=.{query}"))  # type: ignore[misc]
+    timed("the leaderboard", lambda: get("api/runs"))
     timed("the run's page", lambda: get("api/run?run=."))
+    timed("direct against drawn", lambda: get("api/compare?a=.&b=."))
     timed("an episode", lambda: get("api/episode?run=.&cell=maze.visual_cot&sample=maze-0-000123-17"))
     timed("has anything changed?", lambda: get("api/version?run=."))
 
@@ -123,7 +129,7 @@ def _open_a_browser(address: str) -> None:
         page = chromium.new_page()
         page.goto(address)
         home = address.partition("?")[0]
-        cards = page.locator(".grid .card")
+        cards = page.locator(".gallery .card")
 
         def open_samples() -> None:
             page.goto(f"{home}samples?run=.")
@@ -131,7 +137,7 @@ def _open_a_browser(address: str) -> None:
 
         def choose() -> None:
             page.get_by_label("Answer").select_option("wrong")
-            page.locator(".grid .card:first-child .pill.wrong").wait_for()
+            page.locator(".gallery .card:first-child .sign.wrong").first.wait_for()
 
         timed("browser: first page of samples", open_samples)
         timed("browser: filter by wrong answers", choose)

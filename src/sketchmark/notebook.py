@@ -24,6 +24,7 @@ from sketchmark.folder.records import unpack_episode
 from sketchmark.folder.results_format import Results
 from sketchmark.markup import as_table, join, tag
 from sketchmark.media import Picture
+from sketchmark.plots.figures import Figure, figure
 from sketchmark.report.gallery import Frames, film_strip
 from sketchmark.results.aggregate import warned
 from sketchmark.results.summary import withheld
@@ -155,6 +156,13 @@ class Run:
             raise SketchmarkError("to_pandas() needs pandas", "pip install pandas") from error
 
         return DataFrame([row for cell in _view(self.folder).cells.values() for row in _rows(cell)])
+
+    def plot(self, kind: str = "scores", *, task: str = "", sample: str = "", width: str | float = "") -> Figure:
+        """Draw a figure, shown as SVG in a notebook: `gain`, `scores`, `difficulty`, `strip` or `leaderboard`.
+
+        `run.plot("gain").save("gain.pdf")` writes it with its numbers; `width` is `column`, `page` or inches.
+        """
+        return figure([_view(self.folder)], kind, task=task, sample=sample, width=width)
 
     def __fspath__(self) -> str:
         return os.fspath(self.path)

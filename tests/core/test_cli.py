@@ -16,7 +16,7 @@ from rich.cells import cell_len
 
 from sketchmark.cli import main, root
 
-HEAVY = ("numpy", "PIL", "rich", "yaml", "starlette", "uvicorn", "openai", "torch", "pygal", "nltk", "datasets")
+HEAVY = ("numpy", "PIL", "rich", "yaml", "starlette", "uvicorn", "openai", "torch", "reportlab", "nltk", "datasets")
 
 
 def sketchmark(*arguments: str, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:

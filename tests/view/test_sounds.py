@@ -93,13 +93,14 @@ def test_a_sound_is_played_wherever_its_episode_is_shown(page: Page, runs: Path)
     home = re.match(r"https?://[^/]+", page.url)[0]  # type: ignore[index]
     watch = Watch(page, home)
     page.goto(f"{home}/samples?run=run")
-    expect(page.locator(".grid .card", has_text="1 sound")).to_have_count(2)
-    page.locator(".grid .card").first.click()
+    expect(page.locator(".gallery .card", has_text="1 sound")).to_have_count(2)
+    page.locator(".gallery .card").first.click()
     asked: list[str] = []
     page.on("request", lambda request: asked.append(request.url) if "/sound?" in request.url else None)
-    strip = page.get_by_label("What happened, step by step")
-    expect(strip.get_by_text("input: clip")).to_be_visible()
+    strip = page.locator(".inputs")
+    expect(strip.get_by_text("clip", exact=True)).to_be_visible()
     expect(strip.get_by_text("a sound, wav, 8 kB")).to_be_visible()
+    page.get_by_text("Every call with its exact context").click()
     page.get_by_text(re.compile(r"exact context: \d+ parts")).last.click()
     players = page.locator("audio")
     expect(players).to_have_count(3)
@@ -112,14 +113,14 @@ def test_a_sound_is_played_wherever_its_episode_is_shown(page: Page, runs: Path)
     assert "maze-00000" in page.evaluate("location.search"), "the arrow is the player's"
     keep(page, "viewer-sounds")
     page.keyboard.press("j")
-    expect(page.get_by_role("heading", name="maze-00001")).to_be_visible()
+    expect(page.locator("#trail [aria-current]")).to_have_text("maze-00001")
     assert not watch.troubles
 
 
 def test_a_sound_that_cannot_be_played_is_still_named(page: Page) -> None:
     home = re.match(r"https?://[^/]+", page.url)[0]  # type: ignore[index]
     page.goto(f"{home}/episode?run=run&cell=maze.direct&sample=maze-00001")
-    strip = page.get_by_label("What happened, step by step")
+    strip = page.locator(".inputs")
     expect(strip.get_by_text("a sound, missing", exact=True)).to_be_visible()
     strip.locator("audio").evaluate("(audio) => { audio.play().catch(() => null) }")
     expect(strip.get_by_text("a sound, missing: this browser cannot play it")).to_be_visible()

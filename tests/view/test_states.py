@@ -20,7 +20,7 @@ from sketchmark.folder.index import RunView
 from sketchmark.folder.lock import Holder, RunLock, holder_of
 from sketchmark.view import serving
 from tests.view import hostile
-from tests.view.browsing import Watch, keep, launched, window
+from tests.view.browsing import Watch, launched, window
 from tests.view.making import Maker, fail, sample
 
 PLUG_IN = '''
@@ -99,22 +99,22 @@ def test_an_ended_run_keeps_its_state(runs: Path, ended: str) -> None:
 
 
 @pytest.mark.slow
-def test_the_cards_show_end_scores_and_failures_of_a_run(chromium: Browser, runs: Path) -> None:
+def test_the_leaderboard_shows_end_scores_and_failures_of_a_run(chromium: Browser, runs: Path) -> None:
     with serving(runs) as address, window(chromium) as context:
         page = context.new_page()
         watch = Watch(page, address.partition("?")[0])
         page.goto(address)
-        expect(page.locator("a.card")).to_have_count(4)
+        expect(page.locator("tr.row")).to_have_count(4)
         for ended in ("failed", "stopped", "killed"):
-            card = _card(page, f"last {ended}")
-            expect(card.locator(".pill")).to_have_text(ended)
-            expect(card.locator(".scores")).to_contain_text("maze direct 100.0 [34, 100] n 2")
-        expect(_card(page, "last finished").locator(".pill")).to_have_count(0)
-        expect(_card(page, "last failed")).to_contain_text("the account <b>is</b> empty")
-        expect(_card(page, "last failed").locator(".failures")).to_have_text("refused_key 1")
-        expect(_card(page, "last stopped").locator(".failures")).to_have_count(0)
-        keep(page, "viewer-states")
-        _card(page, "last failed").click()
+            row = _row(page, f"last {ended}")
+            expect(row.locator(".pill")).to_have_text(ended)
+            expect(row.locator(".standing")).to_contain_text("100.0[34.2, 100.0]")
+            expect(row.locator(".n")).to_have_text("2")
+        expect(_row(page, "last finished").locator(".pill")).to_have_count(0)
+        expect(_row(page, "last failed")).to_contain_text("the account <b>is</b> empty")
+        expect(_row(page, "last failed").locator(".failures")).to_have_text("refused_key 1")
+        expect(_row(page, "last stopped").locator(".failures")).to_have_count(0)
+        page.get_by_role("link", name="last failed").click()
         expect(page.locator(".bar .pill")).to_have_text("failed")
         expect(page.locator("p.why")).to_contain_text("the account <b>is</b> empty")
         assert not watch.troubles
@@ -126,11 +126,11 @@ def test_a_run_killed_later_is_shown_as_killed(chromium: Browser, tmp_path: Path
     with serving(tmp_path) as address, window(chromium) as context, hanging(tmp_path / "run") as process:
         page = context.new_page()
         page.goto(address)
-        expect(_card(page, "last run").locator(".pill")).to_have_text("running")
+        expect(_row(page, "last run").locator(".pill")).to_have_text("running")
         assert state(tmp_path / "run", after=5_000) == "running", "a reply may take long: the process lives"
         process.kill()
         process.wait(60)
-        expect(_card(page, "last run").locator(".pill")).to_have_text("killed")
+        expect(_row(page, "last run").locator(".pill")).to_have_text("killed")
 
 
 def test_a_run_that_failed_before_its_first_episode_shows_the_reason(chromium: Browser, tmp_path: Path) -> None:
@@ -142,7 +142,7 @@ def test_a_run_that_failed_before_its_first_episode_shows_the_reason(chromium: B
         watch = Watch(page, address.partition("?")[0])
         page.goto(address)
         expect(page.locator(".bar .pill")).to_have_text("failed")
-        expect(page.get_by_text("Nothing was played")).to_be_visible()
+        expect(page.get_by_text("No episode was run")).to_be_visible()
         expect(page.locator("p.why")).to_contain_text("<script>window.pwned = 1</script>")
         assert page.evaluate("window.pwned") is None and not watch.troubles
 
@@ -166,7 +166,7 @@ def test_a_reused_process_number_is_not_the_run(tmp_path: Path) -> None:
     assert holder_of(tmp_path) is None
 
 
-def test_the_card_of_a_run_with_many_cells_shows_failures(chromium: Browser, tmp_path: Path) -> None:
+def test_the_row_of_a_run_with_many_cells_shows_failures(chromium: Browser, tmp_path: Path) -> None:
     canvases = tuple(f"maze.visual_cot.{name}" for name in "abcdef")
     maker = Maker(tmp_path / "many", cells=("maze.direct", "maze.visual_cot", *canvases)).fill(1)
     for number in (1, 2):
@@ -177,11 +177,10 @@ def test_the_card_of_a_run_with_many_cells_shows_failures(chromium: Browser, tmp
     with serving(tmp_path) as address, window(chromium) as context:
         page = context.new_page()
         page.goto(address)
-        card = _card(page, "many")
-        expect(card.locator(".failures")).to_have_text("timeout 2")
-        expect(card.locator(".scores li")).to_have_count(7)
-        expect(card.locator(".scores li").last).to_have_text("and 2 more")
+        row = _row(page, "many")
+        expect(row.locator(".failures")).to_have_text("timeout 2")
+        expect(row.locator(".task")).to_have_count(1)
 
 
-def _card(page: Page, name: str) -> Locator:
-    return page.get_by_role("link", name=name)
+def _row(page: Page, name: str) -> Locator:
+    return page.locator("tr.row", has=page.get_by_role("link", name=name))

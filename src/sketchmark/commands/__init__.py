@@ -24,6 +24,7 @@ COMMANDS = {
     "compare": Entry("compare", "Compare modes, canvases and runs; a leaderboard.", "Look"),
     "view": Entry("outputs", "Look at runs in the browser.", "Look"),
     "report": Entry("outputs", "Write a run's report, one HTML file.", "Share"),
+    "plot": Entry("outputs", "Draw a figure for a paper.", "Share"),
     "card": Entry("outputs", "Print how to reproduce a run, in Markdown.", "Share"),
     "export": Entry("outputs", "Write a run in another tool's format.", "Share"),
     "submission": Entry("score", "Write submission files for a benchmark's server.", "Share"),

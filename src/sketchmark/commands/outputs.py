@@ -1,4 +1,4 @@
-"""Commands that show or convert a run: `card`, `export`, `report`, `view`."""
+"""Commands that show or convert a run: `card`, `export`, `plot`, `report`, `view`."""
 
 from __future__ import annotations
 
@@ -47,6 +47,26 @@ def export_command(run: Path, to: str, output_path: Path | None) -> None:
         tell(path)
 
 
+@click.command("plot")
+@click.argument("runs", nargs=-1, required=True, type=click.Path(path_type=Path))
+@output_option("FILE.pdf, FILE.svg or FILE.png.", folder=False, required=True)
+@click.option("--kind", default="gain", show_default=True, help="gain, scores, difficulty, strip or leaderboard.")
+@click.option("--task", default="", help="Only this task [default: all].")
+@click.option("--sample", default="", help="Episode of a strip [default: the first that drawing helped].")
+@click.option("--width", default="", help="column (3.25 in), page (6.875 in) or inches [default: by kind].")
+def plot_command(runs: tuple[Path, ...], output_path: Path, kind: str, task: str, sample: str, width: str) -> None:
+    """Draw a figure of RUNS for a paper, with its numbers as CSV next to it.
+
+    \b
+    sketchmark plot runs/a runs/b --out gain.pdf
+    sketchmark plot runs/a --kind scores --out scores.svg
+    """
+    from sketchmark.plots.figures import figure, opened
+
+    for path in figure(list(opened(runs)), kind, task=task, sample=sample, width=width).save(output_path):
+        tell(path)
+
+
 @click.command("report")
 @click.argument("run", type=click.Path(path_type=Path))
 def report_command(run: Path) -> None:
@@ -61,8 +81,20 @@ def report_command(run: Path) -> None:
 @click.argument("folder", default=".", type=click.Path(path_type=Path))
 @click.option("--port", default=0, show_default=True, help="0 takes any free port.")
 @click.option("--no-browser", is_flag=True, help="Only print the address.")
-def view_command(folder: Path, port: int, no_browser: bool) -> None:
+@click.option(
+    "--export",
+    "site",
+    type=click.Path(path_type=Path),
+    help="Write the viewer there as static files, for a web server or a paper's supplement, and do not serve.",
+)
+def view_command(folder: Path, port: int, no_browser: bool, site: Path | None) -> None:
     """Show the runs in FOLDER (a run, or a folder of runs) in the browser, also while they are running."""
+    if site is not None:
+        from sketchmark.view.site import estimate, export
+
+        tell(f"about {estimate(folder).in_words()} to {site}")
+        tell(f"written: {export(folder, site).in_words()}; open {site / 'index.html'} from any web server")
+        return
     from sketchmark.view import serve
 
     def ready(address: str) -> None:

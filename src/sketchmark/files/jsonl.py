@@ -14,13 +14,14 @@ import json
 import math
 import os
 import re
+import stat
 import zlib
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import fields, is_dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any, Generic, TypeVar
+from typing import Any, BinaryIO, Generic, TypeVar
 
 import msgspec
 
@@ -204,11 +205,33 @@ class LineReader(Generic[Record]):
             yield self.one(line, where)
 
 
+def open_regular(path: Path) -> BinaryIO:
+    """Open a file for reading, whatever it has become since its path was checked: never wait, never read a pipe.
+
+    Opening a pipe waits for a writer, and a thread that waits cannot be ended. So the file is opened without waiting
+    and checked afterwards.
+    """
+    file = os.open(path, os.O_RDONLY | _NEVER_WAIT)
+    if not stat.S_ISREG(os.fstat(file).st_mode):
+        os.close(file)
+        raise BadInput(f"{path} is not a regular file", "it is not read; remove it")
+    return os.fdopen(file, "rb")
+
+
+_NEVER_WAIT = getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
+"""Windows has neither pipes nor links under such names, and no such flags."""
+
+
+def read_regular(path: Path) -> bytes:
+    with open_regular(path) as file:
+        return file.read()
+
+
 def whole_lines(path: Path) -> Iterator[tuple[str, bytes]]:
     """Yield (`FILE, line 3`, its bytes). A last line without a newline is skipped: its process died."""
     if not path.exists():
         return
-    with path.open("rb") as file:
+    with open_regular(path) as file:
         for number, line in enumerate(file, start=1):
             if not line.endswith(b"\n"):
                 return
@@ -219,7 +242,7 @@ def count_lines(path: Path) -> int:
     """Count lines without parsing them."""
     if not path.exists():
         return 0
-    with path.open("rb") as file:
+    with open_regular(path) as file:
         return sum(piece.count(b"\n") for piece in iter(lambda: file.read(1 << 20), b""))
 
 
@@ -235,7 +258,7 @@ class LineWriter:
         _cut_torn_line(path)
         self._path = path
         self._decoder = msgspec.json.Decoder(kind) if kind else None
-        self._file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
+        self._file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | _NEVER_WAIT, 0o644)
         self._torn_at: int | None = None
         self._written = 0
         self._synced = 0
@@ -327,7 +350,7 @@ class Tail:
 
     def __iter__(self) -> Iterator[tuple[int, bytes]]:
         try:
-            file = self.path.open("rb")
+            file = open_regular(self.path)
         except OSError:
             if self._read:
                 self._restart(0)
@@ -351,6 +374,6 @@ class Tail:
 
 
 def line_at(path: Path, begin: int) -> bytes:
-    with path.open("rb") as file:
+    with open_regular(path) as file:
         file.seek(begin)
         return file.readline()

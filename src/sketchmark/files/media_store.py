@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import io
 import re
+from collections.abc import Callable
 from pathlib import Path
+from typing import TypeVar
 
-from sketchmark.errors import BadInput
+from sketchmark.errors import BadInput, BadPicture
 from sketchmark.files import own_file, write_atomic
+from sketchmark.files.jsonl import open_regular
 from sketchmark.media import Picture
-from sketchmark.media.sound import Sound
+from sketchmark.media.sound import MAX_BYTES, Sound
 
+Media = TypeVar("Media", Picture, Sound)
 _NAME = re.compile(r"([0-9a-f]{64})\.([a-z][a-z0-9]{2,3})")
 
 
@@ -43,14 +47,26 @@ class PictureStore:
         return f"{shown.digest}.{shown.format}"
 
     def load(self, name: str) -> Picture:
-        picture = Picture.from_file(self.path(name))
+        picture = self._read(name, "picture", Picture.from_bytes)
         _check(name, picture.digest)
         return picture
 
     def load_sound(self, name: str) -> Sound:
-        sound = Sound.from_file(self.path(name))
+        sound = self._read(name, "sound", Sound.from_bytes)
         _check(name, sound.digest)
         return sound
+
+    def _read(self, name: str, kind: str, make: Callable[[bytes], Media]) -> Media:
+        path = self.path(name)
+        try:
+            with open_regular(path) as file:
+                data = file.read(MAX_BYTES + 1)
+        except OSError as error:
+            raise BadPicture(f"cannot read {kind} {path}: {error.strerror}") from error
+        try:
+            return make(data)
+        except BadInput as error:
+            raise BadPicture(f"{path}: {error}") from error
 
     def sound_in_words(self, name: str) -> str:
         """Describe a sound for a page without reading it: `a sound, wav, 16 kB`."""

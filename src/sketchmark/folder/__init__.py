@@ -14,7 +14,7 @@ import msgspec
 from sketchmark.episode import Episode, Failure
 from sketchmark.errors import BadInput
 from sketchmark.files import from_home, own_file
-from sketchmark.files.jsonl import LineReader, whole_lines
+from sketchmark.files.jsonl import LineReader, read_regular, whole_lines
 from sketchmark.files.media_store import PictureStore
 from sketchmark.folder.format import FORMAT, EpisodeLine, RunRecord, Score, ScoreRow, episode_key
 from sketchmark.folder.records import Sharing, newest, unpack_episode
@@ -100,7 +100,7 @@ class RunFolder:
 
     def about(self) -> RunRecord:
         try:
-            data = self.run_file.read_bytes()
+            data = read_regular(self.run_file)
             version = _VERSION.decode(data).format
             if version != FORMAT:
                 raise BadInput(
@@ -160,7 +160,7 @@ class RunFolder:
         if not path.exists():
             return Results(tasks={}, gains=[])
         try:
-            return _RESULTS.one(path.read_bytes(), str(path))
+            return _RESULTS.one(read_regular(path), str(path))
         except (BadInput, OSError) as error:
             raise BadInput(f"cannot read {path}", f"sketchmark score {self.path} makes it again") from error
 

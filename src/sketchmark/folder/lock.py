@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from sketchmark.errors import RunConflict, SketchmarkError
 from sketchmark.files import own_file, own_folder, write_json
-from sketchmark.files.jsonl import LineReader
+from sketchmark.files.jsonl import LineReader, read_regular
 from sketchmark.folder import RunFolder
 from sketchmark.folder.format import Ended, RunRecord
 from sketchmark.secrets import redact
@@ -68,7 +68,7 @@ _HOLDER = LineReader(Holder, "the name of a process")
 def holder_of(folder: Path) -> Holder | None:
     """Return the process that works in the folder, or was killed there; the lock itself is not touched."""
     try:
-        return _HOLDER.one(own_file(folder, ".lock-holder").read_bytes(), "")
+        return _HOLDER.one(read_regular(own_file(folder, ".lock-holder")), "")
     except (OSError, SketchmarkError):
         return None
 

@@ -11,7 +11,7 @@ import io
 import itertools
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -135,6 +135,10 @@ class Drawing:
         else:
             self.area([(x + dx * r, y + dy * r) for dx, dy in _SHAPES[kind]], colour)
 
+    def place(self, other: Drawing, x: float, y: float, scale: float = 1.0) -> None:
+        """Add another drawing's marks, moved and scaled."""
+        self.shapes += [_moved(shape, x, y, scale) for shape in other.shapes]
+
     def svg(self, *, page: bool = False) -> Html:
         """Return the SVG element: for a page, whose colours and fonts it takes, or for a file."""
         paint = _on_a_page if page else COLOURS.__getitem__
@@ -170,6 +174,18 @@ _SHAPES: dict[str, tuple[Point, ...]] = {
     "triangle": ((0, -1.1), (1.05, 0.8), (-1.05, 0.8)),
     "square": ((-0.9, -0.9), (0.9, -0.9), (0.9, 0.9), (-0.9, 0.9)),
 }
+
+
+def _moved(shape: Shape, x: float, y: float, scale: float) -> Shape:
+    if isinstance(shape, Stroke):
+        points = tuple((x + scale * px, y + scale * py) for px, py in shape.points)
+        return replace(shape, points=points, width=shape.width * scale)
+    placed = replace(shape, x=x + scale * shape.x, y=y + scale * shape.y)
+    if isinstance(placed, Disc):
+        return replace(placed, radius=placed.radius * scale, width=placed.width * scale)
+    if isinstance(placed, Words):
+        return replace(placed, size=placed.size * scale)
+    return replace(placed, width=placed.width * scale, height=placed.height * scale)
 
 
 def _corners(x: float, y: float, width: float, height: float) -> tuple[Point, ...]:

@@ -230,7 +230,11 @@ def forest(
     y = 24 * u if title else 6 * u
     if title:
         drawing.words(0, 14 * u, title, 0.95, "quiet")
-    top, tick = y, 25 * max(1, math.ceil((high - low) / 25 / max(2, (x(high) - x(low)) // (52 * u))))
+    room = max(2, (x(high) - x(low)) // (38 * u))
+    top, tick = (
+        y,
+        next((one for one in (25, 50, 100) if (high - low) / one <= room), 100 * math.ceil((high - low) / 400)),
+    )
     for value in _ticks(low, high, tick):
         axis = value == 0 and signed
         drawing.line(x(value), top, x(value), height - 24 * u, "quiet" if axis else "line", u if axis else 0.8 * u)

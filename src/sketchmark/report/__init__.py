@@ -371,4 +371,5 @@ def _configuration(about: RunRecord) -> Html:
         tag("details", tag("summary", name), words(json.dumps(plain(cell), indent=2, ensure_ascii=False), 20_000))
         for name, cell in about.cells.items()
     ]
-    return join(as_table("Settings of the run", ("Setting", "Value"), facts), *cells)
+    folded = tag("details", tag("summary", f"Settings of each cell ({len(cells)})"), *cells) if cells else None
+    return join(as_table("Settings of the run", ("Setting", "Value"), facts), folded)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import hmac
 import json
+import re
 import secrets
 import socket
 import threading
@@ -140,13 +141,35 @@ def _image(made: tuple[bytes, str]) -> Response:
     return Response(made[0], media_type=made[1], headers=_FOREVER)
 
 
-def _sound(made: tuple[Path, str]) -> Response:
-    """Serve the file, since FileResponse answers range requests, which seeking needs."""
-    return FileResponse(made[0], media_type=made[1], headers=_FOREVER)
+class _Ranged(Response):
+    """Bytes that answer a range request with one range, which a browser needs for seeking in a sound."""
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        whole, asked = bytes(self.body), Headers(scope=scope).get("range", "")
+        self.headers["accept-ranges"] = "bytes"
+        if found := _RANGE.fullmatch(asked):
+            first, last = found.groups()
+            start = int(first) if first else max(0, len(whole) - int(last or 0))
+            end = min(int(last) + 1 if first and last else len(whole), len(whole))
+            if start < end:
+                self.status_code, self.body = 206, whole[start:end]
+                self.headers["content-range"] = f"bytes {start}-{end - 1}/{len(whole)}"
+            else:
+                self.status_code, self.body = 416, b""
+                self.headers["content-range"] = f"bytes */{len(whole)}"
+            self.headers["content-length"] = str(len(self.body))
+        await super().__call__(scope, receive, send)
 
 
-def _report(path: Path) -> Response:
-    return FileResponse(path, media_type="text/html", headers={"Content-Security-Policy": REPORT_POLICY})
+_RANGE = re.compile(r"bytes=(\d{0,18})-(\d{0,18})")
+
+
+def _sound(made: tuple[bytes, str]) -> Response:
+    return _Ranged(made[0], media_type=made[1], headers=_FOREVER)
+
+
+def _report(page: bytes) -> Response:
+    return Response(page, media_type="text/html", headers={"Content-Security-Policy": REPORT_POLICY})
 
 
 def _answering(view: Callable[[dict[str, str]], Made], wrap: Callable[[Made], Response]) -> Callable[[Request], Any]:

@@ -7,7 +7,6 @@ import threading
 from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sketchmark.errors import SketchmarkError
@@ -206,9 +205,10 @@ def original(folder: RunFolder, name: str) -> tuple[bytes, str]:
     return picture.data, picture.media_type
 
 
-def recording(folder: RunFolder, name: str) -> tuple[Path, str]:
-    """Return file and media type of a sound whose content matches its name."""
-    return folder.pictures.path(name), folder.pictures.load_sound(name).media_type
+def recording(folder: RunFolder, name: str) -> tuple[bytes, str]:
+    """Return bytes and media type of a sound whose content matches its name."""
+    sound = folder.pictures.load_sound(name)
+    return sound.data, sound.media_type
 
 
 def in_words(folder: RunFolder, line: EpisodeLine) -> dict[str, str]:

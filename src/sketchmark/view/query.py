@@ -274,6 +274,7 @@ def card(run: RunView, hit: Hit) -> dict[str, Any]:
         "expected": plain_answer(notes.get("expected")),
         "direct": direct_answer(base, hit.sample) if base else None,
         "seconds": record.seconds,
+        "tokens": hit.row.usage.get("tokens_out", 0) if hit.row else 0,
     }
 
 

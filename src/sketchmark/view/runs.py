@@ -198,6 +198,8 @@ def cell_row(cell: CellView) -> dict[str, Any]:
     return {
         **plain(summary.live_result(cell)),
         "cell": cell.name,
+        "label": charts.label_of(cell.mode, cell.canvas, cell.about.draw_with),
+        "short": charts.label_of(cell.mode, cell.canvas, cell.about.draw_with, short=True),
         "headline": cell.headline,
         "played": len(cell.episodes),
         "seconds": sum(row.seconds for row in rows) / max(1, len(rows)),

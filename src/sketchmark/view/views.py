@@ -16,7 +16,7 @@ from sketchmark.comparison.pairs import (
     why_no_gain,
 )
 from sketchmark.errors import BadInput
-from sketchmark.files.jsonl import plain
+from sketchmark.files.jsonl import plain, read_regular
 from sketchmark.folder import differences
 from sketchmark.folder.index import CellView, RunView, change, outcome
 from sketchmark.folder.records import said
@@ -104,6 +104,9 @@ class Views:
         """Read the runs while the browser is still opening."""
         with self._lock:
             self._shelf.look()
+
+    def open(self, key: str) -> RunView:
+        return self._run({"run": key})
 
     def _run(self, asked: Parameters, name: str = "run") -> RunView:
         with self._lock:
@@ -284,18 +287,18 @@ class Views:
     def picture(self, asked: Parameters) -> tuple[bytes, str]:
         return media.original(self._run(asked).folder, asked.get("name", ""))
 
-    def sound(self, asked: Parameters) -> tuple[Path, str]:
+    def sound(self, asked: Parameters) -> tuple[bytes, str]:
         return media.recording(self._run(asked).folder, asked.get("name", ""))
 
     def thumbnail(self, asked: Parameters) -> tuple[bytes, str]:
         side = _number(asked, "side", 320)
         return self._thumbnails.get(self._run(asked).folder, asked.get("name", ""), side), "image/webp"
 
-    def report(self, asked: Parameters) -> Path:
+    def report(self, asked: Parameters) -> bytes:
         path = _report_of(self._run(asked))
         if path is None:
             raise BadInput("this run has no report yet", "sketchmark report RUN makes it")
-        return path
+        return read_regular(path)
 
 
 def _report_of(run: RunView) -> Path | None:

@@ -25,7 +25,7 @@ export function pageOf(url) {
   if (!exported) return url.pathname.slice(1);
   const folder = (path) => path.replace(/[^/]*$/, "");
   const here = /(\/|\/index\.html)$/.test(url.pathname) && folder(url.pathname) === folder(location.pathname);
-  return here ? url.searchParams.get("page") ?? "" : undefined;
+  return here ? (new URLSearchParams(url.search).get("page") ?? "") : undefined;
 }
 
 /** What the address says now: a second filter set before the first has answered must not undo it. */
@@ -45,15 +45,16 @@ export async function get(path, parameters = {}) {
   throw new Error(await answer.text());
 }
 
-const file = (folder, run, name) => `${folder}/${encodeURIComponent(runFolder(run))}/${encodeURIComponent(name)}`;
 let folders = {};
-/** Folder of each run in an exported viewer: names of runs may hold anything. */
-export const runFolder = (run) => folders[run] ?? "";
+/** Folder of each run in an exported viewer, since names of runs may hold anything, and its images with a small copy. */
 export const nameFolders = (known) => (folders = known);
+export const runFolder = (run) => folders[run]?.folder ?? "";
+const file = (folder, run, name) => `${folder}/${runFolder(run)}/${encodeURIComponent(name)}`;
+const hasSmall = (run, name) => folders[run]?.large.includes(name);
 
 export const picture = (run, name) => (exported ? file("media", run, name) : withQuery("/picture", { run, name }));
 export const sound = (run, name) => (exported ? file("media", run, name) : withQuery("/sound", { run, name }));
 export const thumbnail = (run, name, side) =>
-  exported ? file("small", run, name) : withQuery("/thumbnail", { run, name, side });
+  exported ? file(hasSmall(run, name) ? "small" : "media", run, name) : withQuery("/thumbnail", { run, name, side });
 export const report = (run) => (exported ? file("report", run, "report.html") : withQuery("/report", { run }));
 export const overlay = (parameters) => (exported ? null : withQuery("/overlay", parameters));

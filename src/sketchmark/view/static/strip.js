@@ -98,7 +98,7 @@ export function inputs(data) {
   const images = Object.entries(pictures).flatMap(([label, value]) => [value].flat().map((one) => [label, one]));
   return [
     ...images.map(([label, one]) => el("figure", {}, shot(data, one, `input image ${label}`), images.length > 1 ? el("figcaption", {}, label) : null)),
-    ...Object.values(sounds ?? {}).flatMap((names) => names.map((one) => player(data, one))),
+    ...Object.entries(sounds ?? {}).flatMap(([label, names]) => names.map((one) => el("figure", {}, player(data, one), el("figcaption", {}, label)))),
   ];
 }
 
