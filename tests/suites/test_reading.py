@@ -72,7 +72,7 @@ REFUSED = [
     ),
     ("models:\n  - player/random\ntasks:\n  - {tsk: maze}", "line 4: unknown key tasks[0].tsk", "task?"),
     ("models: [player/random]\ntasks: maze\nmodes: direct", "line 3: unknown key modes", "did you mean mode?"),
-    ("model: player/random\ntasks: maze", "line 1: unknown key model", "did you mean models?"),
+    ("model: a\nmodels: [b]\ntasks: maze", "has both model: and models:", "under models:"),
     ("models: [player/random]\ntasks: maze\nseed: many", "line 3: seed must be a whole number", ""),
     ("models: []\ntasks: maze", "line 1: models", ""),
     ("tasks: maze", "models is missing", ""),
