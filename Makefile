@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP_INSTALL := pip install --disable-pip-version-check
 
-.PHONY: demo test test-quick coverage check test-local test-ray test-litellm fuzz lmms-eval-tasks soak bench bench-peers audit browser docs dist clean
+.PHONY: demo test test-quick coverage check test-local test-ray test-litellm fuzz lmms-eval-tasks soak bench bench-peers audit browser latex docs dist clean
 
 $(VENV)/.base: pyproject.toml
 	@echo "Installing Sketchmark into $(VENV), which takes about a minute the first time"
@@ -34,7 +34,15 @@ browser:  # the viewer is tested in Chromium: installed where there is none and 
 	fi; \
 	echo "No Chromium here: the tests in a browser are skipped (to run them: sudo apt-get install chromium)"
 
-test: $(VENV)/.dev browser check
+latex:  # tables for papers are compiled by pdflatex: installed where there is none and we may, else that test is skipped
+	@if command -v pdflatex >/dev/null; then exit; fi; \
+	if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+	  echo "Installing pdflatex, by which LaTeX tables are tested"; \
+	  apt-get update -qq && apt-get install -y -qq --no-install-recommends texlive-latex-recommended >/dev/null && exit; \
+	fi; \
+	echo "No pdflatex here: LaTeX tables are not compiled (to do so: sudo apt-get install texlive-latex-recommended)"
+
+test: $(VENV)/.dev browser latex check
 	$(BIN)/pytest -n 2 --dist loadscope -m "not local and not ray and not litellm"
 
 coverage: $(VENV)/.dev browser  # the same tests with coverage, which takes a quarter longer: the total, and files below 80%

@@ -50,6 +50,7 @@ def run(
     shard: str = "",
     seed: int = 0,
     output_path: Folder = None,
+    tag: Names = "",
     model_args: Arguments = "",
     task_args: Arguments = "",
     gen_kwargs: Arguments = "",

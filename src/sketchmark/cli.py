@@ -17,6 +17,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from difflib import get_close_matches
+from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
@@ -153,7 +154,8 @@ def _run_options() -> set[str]:
     },
 )
 @click.version_option(__version__, prog_name="sketchmark")
-def root() -> None:
+@click.pass_context
+def root(context: click.Context) -> None:
     """Does drawing help a multimodal model think?
 
     \b
@@ -175,6 +177,11 @@ def root() -> None:
     bash (zsh and fish likewise), also of tasks, models and run folders:
       eval "$(_SKETCHMARK_COMPLETE=bash_source sketchmark)"
     """
+    if context.invoked_subcommand in ("run", "audit"):
+        from sketchmark.commands.options import file_defaults
+
+        _, defaults = file_defaults(Path())
+        context.default_map = {"run": defaults, "audit": defaults}
 
 
 def _in_words(error: OSError) -> str:

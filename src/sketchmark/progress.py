@@ -51,11 +51,12 @@ class Calls:
             self._came, self._since = came, now
         self.silence = now - self._since
 
-    def told(self) -> str:
-        """Summarise the calls in one line, without zero counts."""
+    def told(self, played: int = 0) -> str:
+        """Summarise the calls in one line, without zero counts. `played`: episodes that are finished; their calls may
+        not have been counted yet."""
         model, tallies = self.model, (self.model, self.judge, self.extractor)
         if not any(one.begun for one in tallies):
-            return "no call yet: samples are being read or made" if self.awaited else ""
+            return "no call yet: samples are being read or made" if self.awaited and not played else ""
         told = [_number(model.answered, "call")] if model.begun else []
         told += [f"{model.from_cache:,} from the cache"] if model.from_cache else []
         for who, one in (("judge", self.judge), ("extractor", self.extractor)):
@@ -250,7 +251,7 @@ class Plain(Silent):
         if so_far.error and not self._error:
             tell(f"calls: {so_far.error}", err=True)
         self._error = so_far.error
-        now, told = time.monotonic(), so_far.told()
+        now, told = time.monotonic(), so_far.told(sum(count.played for count in self._cells.values()))
         if told and now - self._calls_told >= (_EVERY if told != self._told else _EVERY_AT_LEAST):
             self._calls_told, self._told = now, told
             tell(f"calls: {told}{so_far.last_error and f'; {so_far.last_error}'}", err=True)
@@ -295,7 +296,8 @@ class Live(Silent):
         self._progress.update(bar, total=self._progress.tasks[self._progress.task_ids.index(bar)].completed)
 
     def calls(self, so_far: Calls) -> None:
-        self._progress.say(so_far.told(), so_far.last_error)
+        played = sum(count.played for _, count in self._bars.values())
+        self._progress.say(so_far.told(played), so_far.last_error)
 
 
 class InNotebook(Silent):
@@ -325,7 +327,8 @@ class InNotebook(Silent):
         self._show()
 
     def calls(self, so_far: Calls) -> None:
-        self._calls = "; ".join(filter(None, (so_far.told(), so_far.last_error)))
+        played = sum(count.played for count in self._cells.values())
+        self._calls = "; ".join(filter(None, (so_far.told(played), so_far.last_error)))
         self._show()
 
     def _show(self) -> None:

@@ -14,6 +14,7 @@ import logging
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import lru_cache
 from hashlib import scrypt
 from pathlib import Path
@@ -140,8 +141,23 @@ def find_key(names: Sequence[str], env_file: Path | None = None) -> str | None:
     return None
 
 
+_UNNEEDED: list[str] = []
+
+
+@contextmanager
+def keys_not_needed() -> Iterator[None]:
+    """Accept models without a key: a dry run makes no call."""
+    _UNNEEDED.append("no-key-needed")
+    try:
+        yield
+    finally:
+        _UNNEEDED.pop()
+
+
 def require_key(owner: str, names: Sequence[str]) -> str:
     key = find_key(names)
+    if key is None and _UNNEEDED:
+        return _UNNEEDED[-1]
     if key is None:
         raise BadInput(
             f"{owner} needs a key and {' or '.join(names)} is not set",

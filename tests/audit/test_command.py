@@ -197,7 +197,7 @@ def test_a_run_and_a_model_at_once_are_refused(tmp_path: Path) -> None:
 def test_an_audit_has_the_options_of_a_run() -> None:
     told = {param.name for param in audit_command.audit_command.params}
     options = {param.name for param in run_command.run_command.params if isinstance(param, Option)}
-    assert options - told == {"mode", "canvas", "shard", "log_samples", "details"}
+    assert options - told == {"mode", "canvas", "shard", "log_samples", "details", "verbose", "show_settings"}
     assert not any(param.required for param in audit_command.audit_command.params)
 
 

@@ -2,6 +2,7 @@
 
 import csv
 import io
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -11,7 +12,8 @@ import pytest
 from sketchmark.commands.compare import compare_command
 from sketchmark.comparison import compare, findings, formats
 from sketchmark.comparison.findings import COLUMNS, Column
-from sketchmark.comparison.formats import FORMATS, to_csv, to_latex, to_markdown
+from sketchmark.comparison.formats import BOARD_FORMATS, FORMATS, to_csv, to_latex, to_markdown
+from sketchmark.comparison.leaderboard import leaderboard
 from sketchmark.comparison.tables import to_terminal
 from tests.comparison.folders import printed, row, rows, write_run
 
@@ -86,7 +88,8 @@ def test_markdown_keeps_its_columns_and_opens_no_tag_or_link(run: Path) -> None:
 def test_latex_escapes_what_would_not_compile(run: Path) -> None:
     text = to_latex(compare([run]), details=True)
     assert r"a\_b \& 50 \% \textbackslash{} \$x\$" in text
-    assert text.count(r"\toprule") == text.count(r"\bottomrule") == text.count(r"\begin{table}") == 4
+    assert text.count(r"\toprule") == text.count(r"\bottomrule") == text.count(r"\begin{tabular}")
+    assert text.count(r"\begin{table") == text.count(r"\label{tab:sketchmark-") == 4
 
 
 def test_a_latex_row_protects_a_bracket_at_its_start(run: Path) -> None:
@@ -109,6 +112,49 @@ def test_control_characters_are_escaped_in_tables(tmp_path: Path) -> None:
 
 def test_markup_in_names_is_printed_as_text(run: Path) -> None:
     assert "[bold]a[/bold]" in compare([run]).details()
+
+
+_PAPER = r"""\documentclass[twocolumn]{article}
+\usepackage{booktabs}
+\begin{document}
+%s
+\end{document}
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not shutil.which("pdflatex"), reason="needs pdflatex (apt-get install texlive-latex-recommended)")
+@pytest.mark.parametrize("details", [False, True])
+def test_latex_compiles_in_a_two_column_paper_without_an_overfull_box(
+    run: Path, tmp_path: Path, details: bool
+) -> None:
+    name = "a_maze_of_a_lab_that_likes_its_names_long_and_whole_and_then_some_more"
+    cells = {f"{name}.{mode}": rows([0, 1] * 18) for mode in ("direct", "visual_cot", "visual_cot.blank")}
+    other = write_run(tmp_path / "the-other-run-with-a-long-name-too", cells, model="lab/模型-with-a-long-name")
+    again = write_run(tmp_path / "again", cells, model="lab/two")
+    boards = [leaderboard(tmp_path)]
+    texts = [to_latex(compare([one]), details) for one in (run, other)] + [to_latex(compare([other, again]), details)]
+    texts += [BOARD_FORMATS["latex"](board, details) for board in boards]
+    (tmp_path / "paper.tex").write_text(_PAPER % "\n".join(texts), "utf-8")
+    done = subprocess.run(
+        ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "paper.tex"], cwd=tmp_path, capture_output=True
+    )
+    log = (tmp_path / "paper.log").read_text("latin-1")
+    assert done.returncode == 0, log[-2000:]
+    assert "Overfull" not in log, [line for line in log.splitlines() if "Overfull" in line]
+
+
+def test_latex_is_one_narrow_table_with_a_label_small_intervals_and_the_best_in_bold(run: Path) -> None:
+    text = to_latex(compare([run]))
+    assert text.count(r"\begin{table") == 1 and r"\label{tab:sketchmark-1}" in text
+    assert r"maze & 33.3 & \textbf{50.0} & +16.7 & {\scriptsize [" in text
+
+
+def test_csv_and_markdown_are_narrow_without_details(run: Path) -> None:
+    found = compare([run])
+    lines = list(csv.DictReader(io.StringIO(to_csv(found, details=False))))
+    assert len(lines) == 2 and len(lines[0]) == 10 and "key" not in lines[0]
+    assert max(line.count("|") for line in to_markdown(found).splitlines()) <= 9
 
 
 @pytest.mark.parametrize("width", [80, 100, 200])

@@ -80,7 +80,7 @@ def test_rows_are_sorted_as_asked(tmp_path: Path) -> None:
     found = compare(write_run(tmp_path / "run", cells))
     orders = {sort: [row.task for row in sorted_rows(found, sort).rows] for sort in ("score", "gain", "name")}
     assert orders == {"score": ["a", "b"], "gain": ["b", "a"], "name": ["a", "b"]}
-    with pytest.raises(BadInput, match="no costs"):
+    with pytest.raises(BadInput, match="not sorted by cost"):
         sorted_rows(found, "cost")
 
 

@@ -16,6 +16,7 @@ import sketchmark
 from sketchmark.catalog import Catalog
 from sketchmark.cli import root
 from sketchmark.errors import BadInput
+from sketchmark.folder import RunFolder
 from sketchmark.models.arguments import KNOWN, refuse_misspelt
 from sketchmark.models.providers import bagel, openai, openai_chat
 from sketchmark.models.providers import hf as transformers_chat
@@ -192,3 +193,54 @@ def test_verbosity_is_the_level_of_log_records(tmp_path: Path) -> None:
         assert logging.getLogger().level == logging.DEBUG
     finally:
         logging.getLogger().setLevel(before)
+
+
+def test_defaults_come_from_the_environment_and_from_a_file_and_are_shown_with_their_origin(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("sketchmark.toml").write_text('model = "player/solver"\nlimit = 2\ntask_args = {rows = 5}\nseed = 3\n')
+    variables = {"SKETCHMARK_SEED": "4", "SKETCHMARK_TASKS": "maze", "COLUMNS": "100"}
+    done = CliRunner(env=variables).invoke(root, ["run", "--show-settings", "--tag", "a,b"])
+    rows = {line.split()[0]: line.split()[1:] for line in done.output.splitlines()[3:] if line.strip()}
+    assert rows["model"] == ["player/solver", "sketchmark.toml"] and rows["limit"] == ["2", "sketchmark.toml"]
+    assert rows["seed"] == ["4", "SKETCHMARK_SEED"], "the environment goes before the file"
+    assert rows["tag"] == ["a,b", "command", "line"] and rows["mode"] == ["direct", "default"]
+    assert rows["task_args"] == ["rows=5", "sketchmark.toml"] and rows["tasks"] == ["maze", "SKETCHMARK_TASKS"]
+    ran = CliRunner(env=variables).invoke(root, ["run", "-o", "out", "--tag", "a,b", "-q", "--no-cache"])
+    assert ran.exit_code == 0, ran.output
+    about = json.loads(Path("out/run.json").read_text())
+    assert about["asked"]["maze.direct"]["tag"] == "a,b" and about["asked"]["maze.direct"]["seed"] == 4
+    assert RunFolder.open("out").about().tags == ["a", "b"]
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("modell = 'x'", "there is no setting 'modell' (did you mean model"),
+        ("fresh = true", "fresh is not for a file to say (give --fresh on the command line)"),
+        ("trust-code = true", "is not for a file to say"),
+        ("model_args = {api_key = 'sk-abcdefghijklmnop1234'}", "is a key or looks like one"),
+        ("include = ['mine.py']", "include names code"),
+        ("model = ", "sketchmark.toml cannot be read"),
+    ],
+)
+def test_a_file_of_defaults_is_refused_for_what_it_must_not_say(
+    tmp_path: Path, text: str, told: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "sketchmark.toml").write_text(text)
+    done = say("run", "-m", "player/solver", "-t", "maze", "--limit", "1", cwd=tmp_path)
+    assert done.returncode == 2 and told in done.stderr and len(done.stderr.splitlines()) == 1
+
+
+def test_pyproject_holds_defaults_too_and_a_tag_filters_the_leaderboard(tmp_path: Path) -> None:
+    (tmp_path / "pyproject.toml").write_text(
+        '[tool.sketchmark]\nmodel = "player/solver"\ntasks = ["maze"]\nlimit = 1\n'
+    )
+    for name, tag in (("a", "first"), ("b", "second,first"), ("c", "")):
+        assert say("run", "-o", f"runs/{name}", "--tag", tag, "-q", cwd=tmp_path).returncode == 0
+    found = say("compare", "runs", "--tag", "second", cwd=tmp_path)
+    assert "second, first" in found.stdout and "(a)" not in found.stdout
+    assert say("compare", "runs", "--tag", "third", cwd=tmp_path).returncode == 2
+    ordered = say("compare", "runs", "--sort", "tag", "--format", "json", cwd=tmp_path)
+    assert [row["run"] for row in json.loads(ordered.stdout)["rows"]] == ["c", "a", "b"]

@@ -41,7 +41,16 @@ def test_every_surface_has_the_settings_that_have_a_place_there() -> None:
     keywords = inspect.signature(sketchmark.run).parameters
     assert list(keywords) == ["model", "tasks", *(f.name for f in fields("P") if f.name not in ("model", "tasks"))]
     options = {option.name for option in run_command.params if isinstance(option, click.Option)}
-    of_the_command = {"dry_run", "log_samples", "log_samples_suffix", "verbosity"}
+    of_the_command = {
+        "dry_run",
+        "log_samples",
+        "log_samples_suffix",
+        "verbosity",
+        "details",
+        "verbose",
+        "log_file",
+        "show_settings",
+    }
     assert options - of_the_command == {field.name for field in fields("C")}
     for block, where, own in ((RunFile, "F", {"models", "tasks"}), (TaskEntry, "T", {"task"})):
         assert set(block.__struct_fields__) - own == {field.name for field in fields(where)} - {"tasks"}

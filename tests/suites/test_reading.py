@@ -73,7 +73,7 @@ REFUSED = [
     ),
     ("models:\n  - player/random\ntasks:\n  - {tsk: maze}", "line 4: unknown key tasks[0].tsk", "task?"),
     (MAZE + "modes: direct", "line 3: unknown key modes", "did you mean mode?"),
-    ("model: player/random\ntasks: maze", "line 1: unknown key model", "did you mean models?"),
+    ("model: a\nmodels: [b]\ntasks: maze", "has both model: and models:", "under models:"),
     (MAZE + "seed: many", "line 3: seed must be a whole number", ""),
     ("models: []\ntasks: maze", "line 1: models", ""),
     ("tasks: maze", "models is missing", ""),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import json
 from collections.abc import Mapping
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -19,8 +20,10 @@ from sketchmark.commands import run as _run
 from sketchmark.commands.options import RUN, details_option, output_option
 from sketchmark.commands.outcome import exit_code
 from sketchmark.comparison import SORTS, sorted_rows
+from sketchmark.comparison.leaderboard import Prices
 from sketchmark.errors import BadInput
 from sketchmark.runs import prepare
+from sketchmark.secrets import keys_not_needed
 from sketchmark.terminal import notice, tell, tell_all
 
 _LIMIT, _MOST = 100, 500
@@ -43,14 +46,15 @@ def audit_and_print(
         raise BadInput("an audit needs --model and --tasks to run, or a RUN to look at", "sketchmark audit --help")
     modes = _modes(tasks, Catalog(options["include"], options["trust_code"], notice))
     most = limit or (_MOST if until else _LIMIT)
-    prepared = prepare(
-        model,
-        [f"{task}_{mode}" for task, found in modes.items() for mode in found],
-        canvas="all",
-        limit=min(block, most) if until else most,
-        quiet=quiet or as_json,
-        **options,
-    )
+    with keys_not_needed() if dry_run else nullcontext():
+        prepared = prepare(
+            model,
+            [f"{task}_{mode}" for task, found in modes.items() for mode in found],
+            canvas="all",
+            limit=min(block, most) if until else most,
+            quiet=quiet or as_json,
+            **options,
+        )
     for line in prepared.warnings:
         tell(f"warning: {line}", err=True)
     if dry_run:
@@ -96,7 +100,7 @@ def print_audit(
             tell(f"{task}: {outcome}")
 
 
-_CHOSEN = {"mode", "canvas", "limit", "shard", "log_samples", "details"}
+_CHOSEN = {"mode", "canvas", "limit", "shard", "log_samples", "details", "verbose", "show_settings"}
 """Options of `sketchmark run` that an audit sets."""
 
 
@@ -174,12 +178,13 @@ audit_command.params += _shared()
 @click.option(
     "--sort", type=click.Choice(list(SORTS)), help="Order of the rows, best first [default: score in a leaderboard]."
 )
+@click.option("--tag", "tags", multiple=True, help="Only runs with this label; given twice: with both.")
 @details_option
 @click.option("--prices", type=click.Path(path_type=Path, exists=True), help="A price table or run file, for costs.")
 @output_option("Write there instead of printing.", folder=False)
 def compare_command(
     runs: tuple[Path, ...], metric: str, power: float | None, published: bool, anyway: bool, form: str,
-    sort: str | None, details: bool, prices: Path | None, output_path: Path | None,
+    sort: str | None, tags: tuple[str, ...], details: bool, prices: Path | None, output_path: Path | None,
 ) -> None:  # fmt: skip
     """Compare modes and canvases within a run, and further runs with the first, on the same samples; or print the
     leaderboard of a folder of runs.
@@ -193,21 +198,26 @@ def compare_command(
     Published scores are marked: `differs`, `compatible` or `too few to tell` weighs both uncertainties.
     """
     from sketchmark.comparison import compare
-    from sketchmark.comparison.formats import FORMATS
-    from sketchmark.comparison.leaderboard import is_shelf
+    from sketchmark.comparison.formats import BOARD_FORMATS, FORMATS
+    from sketchmark.comparison.leaderboard import is_shelf, leaderboard
+    from sketchmark.folder import RunFolder
 
-    if len(runs) == 1 and is_shelf(runs[0]):
+    shelf = len(runs) == 1 and is_shelf(runs[0])
+    if tags and not shelf:
+        runs = tuple(run for run in runs if set(tags) <= set(RunFolder.open(run).about().tags))
+    if shelf:
         if power is not None or anyway or published:
             raise BadInput(
                 "--power, --anyway and --published are for comparing runs",
                 f"name them: sketchmark compare {runs[0]}/…",
             )
-        text = _leaderboard(runs[0], metric, prices, form, sort or "score", details)
+        found = leaderboard(runs[0], metric=metric, prices=_prices(prices), sort=sort or "score", tags=tags)
+        text = BOARD_FORMATS[form](found, details)
     elif prices is not None:
         raise BadInput("--prices is for the leaderboard of a folder of runs", "name the folder they are in")
     else:
-        found = compare(runs, metric=metric, power=power, anyway=anyway, published=published)
-        text = FORMATS[form](sorted_rows(found, sort) if sort else found, details)
+        compared = compare(runs, metric=metric, power=power, anyway=anyway, published=published)
+        text = FORMATS[form](sorted_rows(compared, sort) if sort else compared, details)
     if output_path:
         output_path.write_text(text, "utf-8")
         tell(f"written to {output_path}")
@@ -215,10 +225,7 @@ def compare_command(
         tell_all(text)
 
 
-def _leaderboard(folder: Path, metric: str, prices: Path | None, form: str, sort: str, details: bool) -> str:
-    from sketchmark.comparison.formats import BOARD_FORMATS
-    from sketchmark.comparison.leaderboard import leaderboard
+def _prices(file: Path | None) -> Prices:
     from sketchmark.models.wrappers import price_of
 
-    known = (lambda model: price_of(prices, model)) if prices else (lambda model: None)
-    return BOARD_FORMATS[form](leaderboard(folder, metric=metric, prices=known, sort=sort), details)
+    return (lambda model: price_of(file, model)) if file else (lambda model: None)

@@ -13,8 +13,11 @@ from typing import Any, TypeVar
 import click
 from click.shell_completion import CompletionItem
 
+from sketchmark.catalog import near_misses
 from sketchmark.errors import BadInput
+from sketchmark.secrets import keys_in
 from sketchmark.settings import Field, fields
+from sketchmark.terminal import keep_log
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -118,6 +121,22 @@ def is_given(context: click.Context, name: str) -> bool:
     return context.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE
 
 
+def open_log(context: click.Context, option: click.Parameter, value: Path | None) -> None:
+    if value:
+        keep_log(value)
+
+
+def origin(context: click.Context, name: str, file: str) -> str:
+    """Say where the value of an option came from."""
+    source = context.get_parameter_source(name)
+    words = {
+        click.core.ParameterSource.COMMANDLINE: "command line",
+        click.core.ParameterSource.ENVIRONMENT: variable(name),
+        click.core.ParameterSource.DEFAULT_MAP: file,
+    }
+    return words.get(source, "default") if source else "default"
+
+
 def log_level(context: click.Context, option: click.Parameter, value: str | None) -> None:
     if value:
         logging.getLogger().setLevel(value)
@@ -159,10 +178,65 @@ def setting_options(before: Mapping[str, Sequence[click.Option]]) -> Iterator[cl
         yield _setting_option(field)
 
 
+NEVER_BY_DEFAULT = frozenset({"fresh", "trust_code", "shard", "retry_failed", "quiet", "repeats"})
+"""Settings that only a command line gives: they delete, run code, or are meant for one invocation."""
+
+
+def variable(name: str) -> str:
+    """Return the environment variable that gives a setting its default."""
+    return f"SKETCHMARK_{name.upper()}"
+
+
+def file_defaults(folder: Path) -> tuple[str, dict[str, Any]]:
+    """Return the defaults in `sketchmark.toml`, or under `[tool.sketchmark]` in `pyproject.toml`, and their file.
+
+    A file in the current folder may come from someone else. So it deletes nothing, names no Python file and holds no
+    key, as a run file.
+    """
+    import tomllib
+
+    for name in ("sketchmark.toml", "pyproject.toml"):
+        path = folder / name
+        if not path.is_file():
+            continue
+        try:
+            found = tomllib.loads(path.read_text("utf-8"))
+        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+            raise BadInput(f"{name} cannot be read: {error}", "it is TOML: key = value") from error
+        settings = found if name == "sketchmark.toml" else found.get("tool", {}).get("sketchmark")
+        if settings:
+            return name, {key: _from_file(name, key, value) for key, value in settings.items()}
+    return "", {}
+
+
+def _from_file(file: str, key: str, value: Any) -> Any:
+    """Return a default as an option takes it; refuse what a file must not say."""
+    known = {field.name: field for field in fields("C")}
+    field = known.get(key.replace("-", "_"))
+    if field is None:
+        close = near_misses(key, list(known))
+        raise BadInput(f"{file}: there is no setting {key!r}", close if close.startswith("did") else "see docs")
+    if field.name in NEVER_BY_DEFAULT:
+        raise BadInput(f"{file}: {key} is not for a file to say", f"give {field.option} on the command line")
+    for secret in keys_in({key: value}):
+        raise BadInput(f"{file}: {secret} is a key or looks like one", "keys are in the environment, never in a file")
+    listed = value if isinstance(value, list) else [value]
+    if field.kind == "paths" and any(str(one).endswith(".py") for one in listed):
+        raise BadInput(f"{file}: {key} names code", f"give {field.option} on the command line, if you trust it")
+    if field.kind == "arguments":
+        text = value if isinstance(value, str) else ",".join(f"{name}={one}" for name, one in value.items())
+        return [text]
+    if field.kind in ("names", "words", "paths") or field.name == "model":
+        return [str(one) for one in listed]
+    return value if field.kind == "flag" else str(value)
+
+
 def _setting_option(field: Field) -> click.Option:
     about = field.about
     names = [field.option, *filter(None, [about.flag])]
     common: dict[str, Any] = {"help": about.help, "hidden": about.hidden}
+    if field.name not in NEVER_BY_DEFAULT:
+        common["envvar"] = variable(field.name)
     if field.name in COMPLETED:
         common["shell_complete"] = complete(COMPLETED[field.name])
     if field.kind == "flag":

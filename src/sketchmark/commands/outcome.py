@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import nullcontext
 from typing import Any
 
 from sketchmark.api import play
@@ -17,7 +18,7 @@ from sketchmark.runs import PreparedRun, prepare
 from sketchmark.runs.estimate import Estimate, estimate
 from sketchmark.runs.plan import Cell
 from sketchmark.runs.runner import Budget, Price
-from sketchmark.secrets import to_write_down
+from sketchmark.secrets import keys_not_needed, to_write_down
 from sketchmark.settings.run_file import Suite
 from sketchmark.suites import ModelOutcome, play_suite, prepare_all
 from sketchmark.terminal import show_progress, tell, tell_all
@@ -34,8 +35,10 @@ def print_estimate(run: PreparedRun) -> None:
     columns = (*names, *(name.replace("_", " ") for name in _COLUMNS), *["cost"] * bool(budget.price))
     table = Table("Dry run, no calls made. Upper bounds:", columns, texts=len(names))
     total: Counter[str] = Counter()
+    repeated: Counter[str] = Counter()
     cost = 0.0
     for name, found in _estimates(run).items():
+        repeated.update(found.repeated)
         for asked, usage, price in (
             ("the model", found.usage, budget.price),
             (f"judge {judge.name}" if judge else "", found.judge, budget.judge_price),
@@ -46,12 +49,25 @@ def print_estimate(run: PreparedRun) -> None:
                 cost += price(usage) if price else 0.0
                 table.add(name, *[asked] * several, *_row(usage), *_cost(price, usage))
     table.add("total", *[""] * several, *_row(total), *([f"{cost:.2f}"] if budget.price else []), style="bold")
+    if budget.price and cost:
+        table.below += (_explained(cost, budget.price({"pictures_out": total["pictures_out"]})),)
+    if repeated and not run.settings.no_cache:
+        free = f", {budget.price(repeated):.2f} of the cost," if budget.price else ""
+        table.below += (f"{repeated['calls']:,} of the calls{free} repeat others; the cache answers them for free.",)
     print_table(table)
 
 
 def _estimates(run: PreparedRun) -> dict[str, Estimate]:
     judge, extractor = run.resources.judge, run.resources.extractor
     return estimate(run.cells, run.settings.scorings if judge else (), extracts=extractor is not None)
+
+
+def _explained(cost: float, images: float) -> str:
+    """Say which part of an upper bound is exact: a run with short replies costs much less than its tokens may."""
+    return (
+        f"Of {cost:.2f}, {images:.2f} is for images returned. The other {cost - images:.2f} is for tokens, if every "
+        "reply is as long as its limit; a run usually costs less."
+    )
 
 
 def _row(usage: Mapping[str, int]) -> list[str]:
@@ -62,10 +78,11 @@ def _cost(price: Price | None, usage: Mapping[str, int]) -> list[str]:
     return [f"{price(usage):.2f}"] if price else []
 
 
-def run_and_print(*, dry_run: bool, details: bool = False, **options: Any) -> int:
+def run_and_print(*, dry_run: bool, details: bool = False, verbose: bool = False, **options: Any) -> int:
     if options.get("quiet"):
         show_progress(False)
-    prepared = prepare(**options)
+    with keys_not_needed() if dry_run else nullcontext():
+        prepared = prepare(**options)
     for line in prepared.warnings:
         tell(f"warning: {line}", err=True)
     if dry_run:
@@ -77,7 +94,7 @@ def run_and_print(*, dry_run: bool, details: bool = False, **options: Any) -> in
         _print(RunFolder(prepared.path), prepared, details)
         raise
     _print(folder, prepared, details)
-    return exit_code(folder, prepared, at_cost_limit=prepared.is_stopped_by_cost())
+    return exit_code(folder, prepared, at_cost_limit=prepared.is_stopped_by_cost(), verbose=verbose)
 
 
 def _print(folder: RunFolder, run: PreparedRun, details: bool) -> None:
@@ -129,25 +146,31 @@ def _tell_calls(label: str, cells: Iterable[CellResult], now: int) -> None:
         tell(f"{label}{calls:,} for all episodes, {kept:,} of them from the cache; {now:,} paid for now")
 
 
-def exit_code(folder: RunFolder, run: PreparedRun, *, at_cost_limit: bool) -> int:
-    """Print failures and return the exit code. `at_cost_limit`: the limit was reached and episodes are missing."""
+def exit_code(folder: RunFolder, run: PreparedRun, *, at_cost_limit: bool, verbose: bool = False) -> int:
+    """Print failures and return the exit code. `at_cost_limit`: the limit was reached and episodes are missing.
+    `verbose`: also print where exceptions in the user's own code came from."""
     tasks = folder.results().tasks
     asked = {cell.name: tasks[cell.name] for cell in run.cells if cell.name in tasks}
-    failures = [failure for cell in run.cells for failure in _name_failures(folder, cell, asked.get(cell.name))]
+    failures = [one for cell in run.cells for one in _name_failures(folder, cell, asked.get(cell.name), verbose)]
     if at_cost_limit:
         spent = run.budget.spent
         tell(f"sketchmark: stopped at the cost limit ({spent:.4f} spent now); run again to resume", err=True)
         return 3
     broke = sum(not failure.blames_model for failure in failures)
-    if broke:
-        tell(f"sketchmark: {broke} episodes failed; run again to retry them", err=True)
+    raised = sum(bool(failure.traceback) for failure in failures)
+    if raised:
+        where = "" if verbose else " (-v prints where)"
+        again = "fix the adapter, then run the same command: it reruns only these"
+        tell(f"sketchmark: {raised} episodes failed by an exception in code{where}; {again}", err=True)
+    if broke > raised:
+        tell(f"sketchmark: {broke - raised} episodes failed; run again to retry them", err=True)
     parts = (one for cell in asked.values() for one in (cell, *cell.scorings.values()))
     lacking = any(one.failures or one.problem for one in parts)
     unscored = tell_unscored(asked, "run again to try once more") if lacking else 0
     return 1 if broke or unscored else 0
 
 
-def _name_failures(folder: RunFolder, cell: Cell, summary: CellResult | None) -> list[Failure]:
+def _name_failures(folder: RunFolder, cell: Cell, summary: CellResult | None, verbose: bool) -> list[Failure]:
     """Print the first failure of each kind, with its reason, and return all. A model failure is a result and is
     marked as one."""
     kinds: dict[str, list[tuple[str, Failure]]] = {}
@@ -158,14 +181,19 @@ def _name_failures(folder: RunFolder, cell: Cell, summary: CellResult | None) ->
         what = f"{kind} {len(found)}{' (by the model itself, scored as wrong)' if first.blames_model else ''}"
         told = f"{cell.name}: {what}, the first: {sample}: {first.message}"
         tell(f"sketchmark: {told[:400]}", err=True)
+        for line in first.traceback.splitlines() if verbose else ():
+            tell(f"    {line}", err=True)
     if summary and 0 < summary.episodes == len(kinds.get("no_picture", [])):
         asked = f"sketchmark doctor --model {cell.settings.model}"
         tell(f"sketchmark: {cell.name}: not one drawing came; `{asked}` shows what the model can do", err=True)
     return [failure for found in kinds.values() for _, failure in found]
 
 
-def run_suite_and_print(suite: Suite, *, dry_run: bool, quiet: bool, details: bool = False) -> int:
-    outcomes = prepare_all(suite, quiet=quiet)
+def run_suite_and_print(
+    suite: Suite, *, dry_run: bool, quiet: bool, details: bool = False, verbose: bool = False
+) -> int:
+    with keys_not_needed() if dry_run else nullcontext():
+        outcomes = prepare_all(suite, quiet=quiet)
     _refuse_if_all_fail_alike(outcomes)
     _tell_warnings(outcomes)
     playable = sum(bool(outcome.runs) for outcome in outcomes)
@@ -189,7 +217,7 @@ def run_suite_and_print(suite: Suite, *, dry_run: bool, quiet: bool, details: bo
     for outcome in play_suite(suite, outcomes, begin):
         if outcome is not outcomes[-1]:
             _tell_errors(outcome, known[outcome.entry.name])
-        codes.append(_code(outcome))
+        codes.append(_code(outcome, verbose))
     if not quiet:
         _print_board(suite, outcomes, details)
     return _told_at_the_end(outcomes, codes)
@@ -217,14 +245,15 @@ def _tell_warnings(outcomes: Sequence[ModelOutcome]) -> None:
         tell(f"warning: {line}{some}", err=True)
 
 
-def _code(outcome: ModelOutcome) -> int:
+def _code(outcome: ModelOutcome, verbose: bool) -> int:
     """Return the exit code of one model, as in a single run."""
     if outcome.errors:
         return 2
     if outcome.left_out:
         return 3
     folder = outcome.folder
-    return max((exit_code(folder, run, at_cost_limit=False) for run in outcome.runs if folder), default=0)
+    codes = (exit_code(folder, run, at_cost_limit=False, verbose=verbose) for run in outcome.runs if folder)
+    return max(codes, default=0)
 
 
 def _told_at_the_end(outcomes: Sequence[ModelOutcome], codes: Sequence[int]) -> int:
@@ -255,13 +284,16 @@ def _print_plan(suite: Suite, outcomes: Sequence[ModelOutcome]) -> None:
         texts=1,
     )
     total: Counter[str] = Counter()
-    total_cost = 0.0
+    total_cost = images = 0.0
     for outcome in outcomes:
-        usage, cost = _estimated(outcome)
+        usage, cost, drawn = _estimated(outcome)
         total.update(usage)
         total_cost += cost
+        images += drawn
         table.add(outcome.entry.name, *_figures(usage), *([f"{cost:.2f}"] if priced else []))
     table.add("all models", *_figures(total), *([f"{total_cost:.2f}"] if priced else []), style="bold")
+    if priced and total_cost:
+        table.below = (_explained(total_cost, images),)
     print_table(table)
     if suite.max_cost is not None:
         tell(f"A start of this suite stops once it has cost {suite.max_cost:g}, all models together.")
@@ -272,9 +304,10 @@ def _cell(cell: Cell) -> str:
     return f"{cell.name} ({most if most is not None else 'all'})"
 
 
-def _estimated(outcome: ModelOutcome) -> tuple[Counter[str], float]:
+def _estimated(outcome: ModelOutcome) -> tuple[Counter[str], float, float]:
+    """Return the usage, the cost, and the part of the cost that images have."""
     usage: Counter[str] = Counter()
-    cost = 0.0
+    cost = images = 0.0
     for run in outcome.runs:
         budget = run.budget
         for found in _estimates(run).values():
@@ -285,7 +318,8 @@ def _estimated(outcome: ModelOutcome) -> tuple[Counter[str], float]:
             ):
                 usage.update(asked)
                 cost += price(asked) if price else 0.0
-    return usage, cost
+            images += budget.price({"pictures_out": found.usage.get("pictures_out", 0)}) if budget.price else 0.0
+    return usage, cost, images
 
 
 def _figures(usage: Counter[str]) -> list[str]:

@@ -36,7 +36,7 @@ def card_command(run: Path, output_path: Path | None) -> None:
 
 @click.command("export")
 @click.argument("run", type=click.Path(path_type=Path))
-@click.option("--to", "to", required=True, help="lmms-eval, inspect, wandb (offline) or hf.")
+@click.option("--to", "to", required=True, help="csv, lmms-eval, inspect, wandb (offline) or hf.")
 @output_option("A new or empty folder [default: RUN-FORMAT].")
 def export_command(run: Path, to: str, output_path: Path | None) -> None:
     """Write RUN in another tool's format."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
 from pathlib import Path
@@ -9,12 +10,21 @@ from typing import Any
 
 import click
 
-from sketchmark.commands.options import is_given, log_level, refused, setting_options
+from sketchmark.commands.options import (
+    OutputPath,
+    file_defaults,
+    is_given,
+    log_level,
+    open_log,
+    origin,
+    refused,
+    setting_options,
+)
 from sketchmark.errors import BadInput
 from sketchmark.terminal import notice
 
 _NAMED_IN_THE_FILE = ("model", "tasks", "model_args")
-_OF_THE_OUTPUT = ("dry_run", "details", "quiet")
+_OF_THE_OUTPUT = ("dry_run", "details", "verbose", "quiet")
 _ARGUMENTS = ("task_args", "gen_kwargs", "judge_args", "extractor_args")
 
 
@@ -60,6 +70,9 @@ def _of_file(path: Path, options: Mapping[str, Any], given: AbstractSet[str]) ->
 _DRY_RUN = click.Option(
     ["--dry-run"], is_flag=True, help="Count the calls and images of this run and its judge, and stop."
 )
+_SHOW_SETTINGS = click.Option(
+    ["--show-settings"], is_flag=True, help="Print every setting and where it came from, and stop."
+)
 _DETAILS = click.Option(
     ["--details"], is_flag=True, help="Also print every score, breakdown and gain (results.json has them all)."
 )
@@ -73,6 +86,16 @@ _LOGGING = [
         callback=refused("samples are logged in the run folder: --output_path names it"),
     ),
     click.Option(
+        ["-v", "--verbose"], is_flag=True, help="Also print where errors in your own code came from, and log records."
+    ),
+    click.Option(
+        ["--log-file"],
+        type=OutputPath(path_type=Path, dir_okay=False),
+        expose_value=False,
+        callback=open_log,
+        help="Append what is printed on standard error, and log records, to this file.",
+    ),
+    click.Option(
         ["--verbosity"],
         type=click.Choice(["CRITICAL", "ERROR", "WARNING", "INFO", "DEBUG"], case_sensitive=False),
         expose_value=False,
@@ -80,6 +103,23 @@ _LOGGING = [
         help="Which log records of libraries are shown [default: WARNING].",
     ),
 ]
+
+
+def show_settings(context: click.Context, options: Mapping[str, Any]) -> None:
+    """Print each setting with its value and its origin. Keys are never settings, so none is printed."""
+    from sketchmark.secrets import redact
+    from sketchmark.settings import fields
+    from sketchmark.terminal.tables import Table, print_table
+
+    file, _ = file_defaults(Path())
+    table = Table("Settings of this command", ("setting", "value", "from"), texts=3)
+    for field in fields("C"):
+        value = options[field.name]
+        if not field.about.hidden:
+            listed = value if isinstance(value, tuple) else () if value in (None, "", False) else (value,)
+            text = redact(",".join(map(str, listed)))
+            table.add(field.name, text or "–", origin(context, field.name, file))
+    print_table(table)
 
 
 @click.command()
@@ -116,7 +156,12 @@ def run_command(context: click.Context, /, run_file: Path | None, **options: Any
         print_tasks(find_tasks(Catalog(options["include"], options["trust_code"], notice)))
         return 0
     options.pop("log_samples")
+    if options.pop("show_settings"):
+        show_settings(context, options)
+        return 0
+    if options["verbose"]:
+        logging.getLogger().setLevel(min(logging.getLogger().level, logging.INFO))
     return asked_for(run_file, options, {name for name in options if is_given(context, name)})
 
 
-run_command.params += setting_options({"prices": [_DRY_RUN], "quiet": _LOGGING})
+run_command.params += setting_options({"prices": [_DRY_RUN, _SHOW_SETTINGS], "quiet": _LOGGING})

@@ -173,7 +173,7 @@ def score_command(
 
 
 @click.command()
-@click.option("--task", "-t", required=True, help="The task or group the replies belong to (mmmu, vqa_rad…).")
+@click.option("--task", "-t", required=True, help="The task or group of the replies, such as mmmu or vqa_rad.")
 @click.option("--predictions", "-p", required=True, type=click.Path(path_type=Path), help="The replies.")
 @click.option(
     "--scoring", default="strict", show_default=True, help="Rules that parse and score replies; several with commas."

@@ -20,7 +20,9 @@ from sketchmark.terminal import show_progress, tell
 
 
 @click.command("infer")
-@click.option("--model_name", required=True, help="A Sketchmark model (openai/gpt-6-luna), or a hub id or path: hf/…")
+@click.option(
+    "--model_name", required=True, help="A Sketchmark model (openai/gpt-6-luna), or a hub id or path: hf/NAME"
+)
 @click.option(
     "--dataset_name", default="nlylmz/VOILA", show_default=True, help="On the hub, or a folder with CSV and pictures."
 )
@@ -51,12 +53,13 @@ from sketchmark.terminal import show_progress, tell
 def command(distraction: str, model_args: str, **options: Any) -> int:
     """Run VOILA's steps and write the results file, as the original's inference_test.py does.
 
-    \b
     The run folder is kept next to the file (results.json.run). The same command again resumes where it stopped and
     reruns failed questions.
+
+    \b
       sketchmark voila infer --model_name openai/gpt-6-luna --distraction yes
-      sketchmark voila infer --model_name openai/gpt-6-luna --distraction yes --data my_voila
-      sketchmark voila infer --model_name player/solver --csv voila.csv --distraction no --draw
+      sketchmark voila infer --model_name player/solver --csv voila.csv \\
+          --distraction no --draw
     """
     from sketchmark.settings import parse_arguments
 

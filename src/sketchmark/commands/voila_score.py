@@ -86,10 +86,14 @@ def command(as_json: bool, by: str | None, distraction: str, open_api_key: str |
     """Score steps 1 to 3 (and 4): by rule, free and offline, and with --judge by a model as well.
 
     \b
-      sketchmark voila score --json_file_name results.json --csv_file_name voila.csv --distraction no
-      sketchmark voila score … --judge openai/gpt-4o-2024-08-06 --batch
-    A batch continues at the provider when this command is stopped; the same command finds it again.
-    Exit code 1 where a verdict could not be had: the same command asks for what is missing.
+      sketchmark voila score --json_file_name results.json \\
+          --csv_file_name voila.csv --distraction no
+      sketchmark voila score --json_file_name results.json \\
+          --csv_file_name voila.csv --distraction no \\
+          --judge openai/gpt-4o-2024-08-06 --batch
+
+    A batch continues at the provider when this command is stopped; the same command finds it again. Exit code 1 if a
+    verdict is missing: the same command asks for it again.
     """
     import json
 

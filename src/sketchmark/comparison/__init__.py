@@ -81,14 +81,17 @@ SORTS: dict[str, Callable[[TableRow], float | str]] = {
     "gain": lambda row: -(row.difference.mean or 0.0),
     "name": lambda row: row.task,
     "cost": lambda row: 0.0,
+    "tag": lambda row: 0.0,
 }
-"""Orders of `--sort`. Costs are known in a leaderboard only."""
+"""Orders of `--sort`. Costs and tags are known in a leaderboard only."""
 
 
 def sorted_rows(found: Comparison, by: str) -> Comparison:
     """Sort the rows, best first; rows that are equal stay in the order of the runs' tasks."""
-    if by == "cost":
-        raise BadInput("a comparison of runs has no costs", "`compare FOLDER --prices FILE --sort cost` has them")
+    if by in ("cost", "tag"):
+        raise BadInput(
+            f"a comparison of runs is not sorted by {by}", f"`compare FOLDER --sort {by}` sorts a leaderboard"
+        )
     return replace(found, rows=tuple(sorted(found.rows, key=SORTS[by])))
 
 

@@ -5,7 +5,10 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
+import textwrap
 from collections.abc import Callable, Iterable, Sequence
+from itertools import islice
 from typing import Any
 
 from sketchmark.comparison.findings import COLUMNS, Findings, as_json, lines
@@ -13,7 +16,7 @@ from sketchmark.comparison.leaderboard import BoardRow, Leaderboard, Standing, b
 from sketchmark.comparison.tables import printed, tables, to_terminal
 from sketchmark.files.jsonl import plain
 from sketchmark.terminal import shown
-from sketchmark.terminal.tables import Table
+from sketchmark.terminal.tables import INTERVAL, Fitting, Table
 
 
 def to_json(comparison: Findings, details: bool = True) -> str:
@@ -60,44 +63,98 @@ _LATEX = {
     "…": r"\ldots{}",
     "<": "$<$",
     ">": "$>$",
+    "±": r"$\pm$",
+    "→": r"$\to$",
+    "·": r"$\cdot$",
+    "×": r"$\times$",
+    "’": "'",
 } | {char: f"\\{char}" for char in "&%$#_{}"}
 
 
 def to_latex(comparison: Findings, details: bool = False) -> str:
-    return latex(tables(comparison, details), comparison.notes)
+    """Write the answer as one narrow table: runs compared, or drawn against direct; with `details` all tables."""
+    made = tables(comparison, details)
+    return latex(made if details else islice(made, 1), comparison.notes)
+
+
+_LINE = 72
+"""Characters that fit the text of a two-column paper in small print: 410 points at 10-point type."""
+_COLUMN = 34
+"""Characters that fit one column of it."""
 
 
 def latex(tables: Iterable[Table], notes: Sequence[str]) -> str:
-    r"""Write one `table` each; the document needs `\usepackage{booktabs}`."""
-    blocks = ["% needs \\usepackage{booktabs}"]
-    for table in tables:
-        blocks.append(
-            "\n".join(
-                [
-                    r"\begin{table}",
-                    rf"\caption{{{_latex(' '.join((table.title + '.', *table.below)))}}}",
-                    rf"\begin{{tabular}}{{{'l' * table.texts}{'r' * (len(table.columns) - table.texts)}}}",
-                    r"\toprule",
-                    _latex_row(table.columns),
-                    r"\midrule",
-                    *map(_latex_row, table.rows),
-                    r"\bottomrule",
-                    r"\end{tabular}",
-                    r"\end{table}",
-                ]
-            )
-        )
-    blocks += [f"% {_flat_text(note)}" for note in notes]
-    return "\n\n".join(blocks) + "\n"
+    r"""Write one `table` each, at most as wide as the text; the document needs `\usepackage{booktabs}`."""
+    blocks = ["% needs \\usepackage{booktabs}", *(_latex_table(at, table) for at, table in enumerate(tables, 1))]
+    return "\n\n".join([*blocks, *(f"% {_flat_text(note)}" for note in notes)]) + "\n"
+
+
+def _latex_table(at: int, table: Table) -> str:
+    fitting = Fitting(table, _LINE)
+    layout = fitting.layout()
+    # one of several columns, or the whole width of a two-column page
+    place = "table" if fitting.wide(0, range(len(table.columns))) <= _COLUMN else "table*"
+    lines = [rf"\begin{{{place}}}[tb]", r"\centering\small\sloppy\setlength{\tabcolsep}{4pt}"]
+    caption = re.sub(r"(\\_|/|-)", r"\1\\allowbreak{}", _latex(" ".join((table.title + ".", *table.below))))
+    lines.append(rf"\caption{{{caption}}}")
+    lines.append(rf"\label{{tab:sketchmark-{at}}}")
+    for part in layout.parts:
+        names = sum(column < table.texts for column in part)
+        lines.append(rf"\begin{{tabular}}{{@{{}}{'l' * names}{'r' * (len(part) - names)}@{{}}}}")
+        lines += [r"\toprule", _latex_row(table.columns[column] for column in part), r"\midrule"]
+        above: tuple[str, ...] = ()
+        for row in table.rows:
+            heading = row[: layout.headings]
+            if heading != above:
+                text = " · ".join(filter(None, heading))
+                span = len(part)
+                lines += [rf"\multicolumn{{{span}}}{{@{{}}l@{{}}}}{{{_latex(one)}}} \\" for one in _folded(text)]
+            above = heading
+            lines.append(_latex_cells(table, row, part))
+        lines += [r"\bottomrule", r"\end{tabular}", ""]
+    return "\n".join([*lines[:-1], rf"\end{{{place}}}"])
+
+
+def _folded(text: str) -> list[str]:
+    """Return the lines of a long heading; a name without a space is broken anywhere."""
+    return textwrap.wrap(text, _LINE - 8, break_on_hyphens=False)
+
+
+def _latex_cells(table: Table, row: Sequence[str], part: Sequence[int]) -> str:
+    """Write a row with the best of competing scores in bold, and intervals in small print."""
+    rivals = {column: float(row[column]) for column in table.rivals if _is_number(row[column])}
+    best = {column for column, value in rivals.items() if value == max(rivals.values()) > min(rivals.values())}
+    cells = []
+    for column in part:
+        text = _latex(row[column])
+        if column in best:
+            text = rf"\textbf{{{text}}}"
+        elif INTERVAL.search(table.columns[column]) and text:
+            text = rf"{{\scriptsize {text}}}"
+        cells.append(text)
+    return _protected(" & ".join(cells) + r" \\")
+
+
+def _is_number(text: str) -> bool:
+    return bool(re.fullmatch(r"-?\d+(\.\d+)?", text))
 
 
 def _latex(text: str) -> str:
-    return "".join(_LATEX.get(char, char) for char in _flat_text(text))
+    signed = re.sub(r"(?<!\w)-(?=\d)", "−", _flat_text(text))
+    return "".join(_LATEX.get(char) or _plain_letter(char) for char in signed)
 
 
-def _latex_row(cells: tuple[str, ...]) -> str:
+def _plain_letter(char: str) -> str:
+    """Keep letters that every LaTeX can print, and spell out the rest: one unknown letter stops a compilation."""
+    return char if char < "\u0180" else rf"U+{ord(char):04X}"
+
+
+def _latex_row(cells: Iterable[str]) -> str:
+    return _protected(" & ".join(map(_latex, cells)) + r" \\")
+
+
+def _protected(row: str) -> str:
     """Protect a `[` at the start, which the command in the line before would take as its option."""
-    row = " & ".join(map(_latex, cells)) + r" \\"
     return "{}" + row if row.startswith("[") else row
 
 
@@ -105,10 +162,15 @@ def _flat_text(text: str) -> str:
     return shown(" ".join(text.split()))
 
 
+_NARROW = ("task", "compared", "before_mean", "after_mean", "difference_mean", "difference_low", "difference_high",
+           "p_holm", "verdict", "difference_n")  # fmt: skip
+
+
 def to_csv(comparison: Findings, details: bool = True) -> str:
-    """Write one line per difference, with all digits."""
-    columns = [column for column in COLUMNS if column.csv]
-    values = ([column.value(line) for column in columns] for line in lines(comparison))
+    """Write one line per difference, with all digits; without `details` only the main lines and columns."""
+    columns = [column for column in COLUMNS if column.csv and (details or column.name in _NARROW)]
+    wanted = [line for line in lines(comparison) if details or line.table in ("difference", "canvas")]
+    values = ([column.value(line) for column in columns] for line in wanted)
     return _csv([column.name for column in columns], values)
 
 

@@ -85,13 +85,15 @@ Prices = Callable[[str], Callable[[Mapping[str, int]], float] | None]
 
 
 class BoardRow(Struct, kw_only=True):
-    """One run. `costs` has the cost of each cell's usage, if prices are known; `paid` is without the cache's part."""
+    """One run. `costs` has the cost of each cell's usage, if prices are known; `paid` is without the cache's part.
+    `tags` are its labels."""
 
     run: str
     model: str
     standings: list[Standing]
     costs: dict[str, float]
     paid: dict[str, float]
+    tags: list[str] = []
 
 
 class Leaderboard(Struct, kw_only=True):
@@ -116,14 +118,19 @@ def leaderboard(
     metric: str = "",
     prices: Prices = lambda model: None,
     sort: str = "score",
+    tags: Sequence[str] = (),
 ) -> Leaderboard:
     """Rank the runs below a folder, or the given ones. `metric` replaces each task's headline score.
 
-    `sort`: by score or gain in the first task, by name or by cost. Equal ones are ordered by model, then by run.
+    `sort`: by score or gain in the first task, by name, cost or tag. Equal ones are ordered by model, then by run.
+    Only runs with all of the `tags` are ranked.
     """
     root = Path(folder)
     notes: list[str] = []
     indexes = list(_opened(root, run_folders(root) if runs is None else runs, notes))
+    indexes = [run for run in indexes if set(tags) <= set(run.folder.about().tags)]
+    if tags and not indexes:
+        raise BadInput(f"no run in {root} has the tag {', '.join(tags)}", "`sketchmark run --tag NAME` sets it")
     rows = [_row(run, metric, prices(run.model)) for run in indexes]
     tasks = list(dict.fromkeys(one.task for row in rows for one in row.standings))
     if not tasks:
@@ -132,7 +139,7 @@ def leaderboard(
         raise BadInput(f"nothing in {root} is scored by {metric}", "leave --metric out for each task's headline")
     if sort == "cost" and not any(row.costs for row in rows):
         raise BadInput("no cost is known to sort by", "give --prices FILE")
-    rows.sort(key=lambda row: (_rank(row, tasks[0], sort), row.model, row.run))
+    rows.sort(key=lambda row: (row.tags if sort == "tag" else [], _rank(row, tasks[0], sort), row.model, row.run))
     notes += _left(rows)
     notes += _without_judge(indexes, rows)
     notes += _unlike(indexes, metric)
@@ -156,7 +163,8 @@ def _row(run: RunView, metric: str, price: Callable[[Mapping[str, int]], float] 
     found = standings(run, metric)
     costs = {one.cell: price(one.usage) for one in found} if price else {}
     paid = {one.cell: price(one.paid) for one in found} if price else {}
-    return BoardRow(run=run.key, model=run.model or run.key, standings=found, costs=costs, paid=paid)
+    tags = run.folder.about().tags
+    return BoardRow(run=run.key, model=run.model or run.key, standings=found, costs=costs, paid=paid, tags=tags)
 
 
 def _rank(row: BoardRow, task: str, sort: str) -> list[float]:
@@ -167,7 +175,7 @@ def _rank(row: BoardRow, task: str, sort: str) -> list[float]:
     if sort == "gain":
         found = [one.gain.gain for one in own if one.gain and one.gain.gain is not None]
     else:
-        found = [one.score.mean for one in own if one.score and sort == "score"]
+        found = [one.score.mean for one in own if one.score and sort in ("score", "tag")]
     return [*sorted(-mean for mean in found), float("inf")]
 
 
@@ -254,10 +262,11 @@ def _overview(board: Leaderboard, names: dict[str, str]) -> Table:
     every = [one for row in board.rows for one in row.standings]
     scorings = ", ".join(dict.fromkeys(one.scoring for one in every if one.scoring)) or "no scoring yet"
     priced = any(row.costs for row in board.rows)
+    tagged = any(row.tags for row in board.rows)
     table = Table(
         f"Leaderboard: scores in percent by {scorings}, with the gain over direct",
-        ("model", "mode", *board.tasks, "n", *(["cost"] if priced else [])),
-        texts=2,
+        (*["tags"] * tagged, "model", "mode", *board.tasks, "n", *(["cost"] if priced else [])),
+        texts=2 + tagged,
     )
     for row in board.rows:
         for mode, found in _by_mode(row.standings).items():
@@ -266,7 +275,8 @@ def _overview(board: Leaderboard, names: dict[str, str]) -> Table:
             shown = [_score_and_gain(cells.get(task)) for task in board.tasks]
             counts = sorted({one.n for one in found})
             span = "–".join(map(str, counts if len(counts) < 2 else (counts[0], counts[-1])))
-            table.add(names[row.run], mode, *shown, span, *([f"{cost:.4f}"] if row.costs else []))
+            labels = (*[", ".join(row.tags)] * tagged, names[row.run], mode)
+            table.add(*labels, *shown, span, *([f"{cost:.4f}"] if row.costs else []))
     return table
 
 

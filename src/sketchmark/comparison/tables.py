@@ -175,6 +175,7 @@ def _differences(rows: tuple[TableRow, ...], details: bool, several: bool) -> Ta
         tuple(heads.get(column.head, column.head) for column in columns),
         rows=[tuple(column.shown(line_of(row)) for column in columns) for row in drawn],
         texts=1 if gains and not several else 2,
+        rivals=tuple(at for at, column in enumerate(columns) if column.head in ("before", "after")),
         below=(*comparison_sentences(rows), *_left_out(rows), *_troubles(rows)),
     )
 

@@ -38,9 +38,12 @@ class Failure:
     kind: str
     message: str
     blames_model: bool = False
+    traceback: str = ""
+    """The last frames of an exception in code of your own: a model, protocol or task."""
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "message", redact(self.message))  # an exception of a plug-in may quote its key
+        for name in ("message", "traceback"):  # an exception of a plug-in may quote its key
+            object.__setattr__(self, name, redact(getattr(self, name)))
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,13 @@ from sketchmark.terminal import counted
 
 __all__ = ["FORMATS", "export"]
 
-_MODULES = {"lmms-eval": "lmms_eval", "inspect": "inspect_log", "wandb": "wandb_run", "hf": "hf_dataset"}
+_MODULES = {
+    "lmms-eval": "lmms_eval",
+    "inspect": "inspect_log",
+    "wandb": "wandb_run",
+    "hf": "hf_dataset",
+    "csv": "csv_table",
+}
 FORMATS = tuple(_MODULES)
 
 _DOING = "exporting"

@@ -15,7 +15,7 @@ from sketchmark.episode import Failure
 from sketchmark.errors import BadInput
 from sketchmark.models.cache import ReplyRecord
 from sketchmark.models.layout import NATIVE_HISTORY
-from sketchmark.settings import Settings
+from sketchmark.settings import Settings, split_names
 
 FORMAT = 3
 """The only format that is read and written."""
@@ -137,6 +137,11 @@ class RunRecord(Struct):
     ended: Ended | None = None
     """Ending of the last invocation; null while it runs, and if it was killed."""
 
+    @property
+    def tags(self) -> list[str]:
+        """The labels of the run (`--tag`), from all its cells."""
+        return list(dict.fromkeys(tag for asked in self.asked.values() for tag in split_names(asked.tag)))
+
     def data(self, cell: str) -> Path | None:
         """Return the folder of a cell's data; None if neither `--data` nor SKETCHMARK_DATA named one."""
         asked = self.asked.get(cell)
@@ -215,7 +220,9 @@ class EpisodeLine(Struct, kw_only=True, omit_defaults=True):
     turns: list[TurnLine]
     """Its steps, in order."""
     failure: Failure | None
-    """null, or the reason for an early end: `kind`, `message`, `blames_model`."""
+    """null, or the reason for an early end: `kind`, `message`, `blames_model`, and `traceback` of an exception in
+    your own code."""
+
     started: Seconds
     """Unix time; identifies this attempt, with sample, repeat and branch."""
     seconds: Seconds

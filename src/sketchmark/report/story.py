@@ -60,7 +60,7 @@ def own_minus(run: RunView, task: str) -> dict[str, Gain]:
             difference = summary.pair(cells[canvas].scored(), own.scored(), own.headline).difference()
             if difference.n:
                 found[canvas] = summary.gain_of(own.about, difference)
-    summary.correct(list(found.values()))
+    summary.correct(list(found.values()), "its own drawing against other canvases, per task")
     return found
 
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import time
+import traceback
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 
 from sketchmark.episode import Episode, Failure
 from sketchmark.episode import desk as canvases
@@ -63,12 +65,21 @@ async def _play(
     except SketchmarkError as error:
         failure = Failure("error", str(error))
     except Exception as error:  # a plug-in's bug costs its episode, not the run
-        failure = Failure("error", f"{type(error).__name__}: {error}")
+        failure = Failure("error", f"{type(error).__name__}: {error}", traceback=_last_frames(error))
     seconds = time.perf_counter() - started
     settings = {"mode": cell.mode.name, "canvas": canvas_name, "steps": cell.steps}
     began = time.time() - seconds
     repeat = cell.mode.saying.repeat
     return Episode(sample, tuple(desk.turns), failure, began, seconds, settings, stops_run, repeat)
+
+
+_FRAMES = 4
+
+
+def _last_frames(error: BaseException) -> str:
+    """Return the frames where an exception came from, without folders: a run folder is passed on to others."""
+    frames = traceback.extract_tb(error.__traceback__)[-_FRAMES:]
+    return "\n".join(f"{Path(one.filename).name}, line {one.lineno}, in {one.name}: {one.line}" for one in frames)
 
 
 def _canvas(cell: Cell, sample: Sample, donated: _drawings_of) -> canvases.Canvas:

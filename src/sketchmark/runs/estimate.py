@@ -13,6 +13,7 @@ from sketchmark.episode import Episode, Grading, Scores
 from sketchmark.episode.model import Model, Options, Reply
 from sketchmark.episode.sample import Context, Part
 from sketchmark.media import Picture
+from sketchmark.models.cache import call_key
 from sketchmark.models.code_drawing import ByCode, request_for, taken_from
 from sketchmark.models.wrappers import CHARACTERS_A_TOKEN, TOKENS_A_REPLY, tokens_of
 from sketchmark.results import grade
@@ -33,35 +34,41 @@ class CountingModel(Model):
 
     hears = True
 
-    def __init__(self, shown: int = 0, by_code: ByCode | None = None) -> None:
+    def __init__(self, shown: int = 0, by_code: ByCode | None = None, seen: set[str] | None = None) -> None:
         super().__init__("tally")
         self.usage: Counter[str] = Counter()
+        self.repeated: Counter[str] = Counter()
+        """The part of `usage` that repeats earlier calls, of this model or another with the same `seen`."""
         self._shown, self._by_code = shown, by_code
-        self._blank = _white()
+        self._seen = set() if seen is None else seen
 
     async def say(self, context: Context, options: Options) -> Reply:
-        self._count(context)
-        self.usage["tokens_out"] += options.max_new_tokens or TOKENS_A_REPLY
+        self._count("say", context, options, tokens_out=options.max_new_tokens or TOKENS_A_REPLY)
         return Reply(text=_in_tags("x" * 40, context.texts))
 
     async def draw(self, context: Context, options: Options) -> Reply:
         if self._by_code:
-            return self._write(context, self._by_code)
-        self._count(context)
-        self.usage["pictures_out"] += 1
-        return Reply(picture=self._blank)
+            return self._write(context, options, self._by_code)
+        return Reply(picture=_drawing(self._count("draw", context, options, pictures_out=1)))
 
-    def _write(self, context: Context, how: ByCode) -> Reply:
+    def _write(self, context: Context, options: Options, how: ByCode) -> Reply:
+        key = ""
         for failed in range(1 + how.retries):
-            self._count(Context((*context, Part(request_for(context.pictures)))))
-            self.usage["tokens_in"] += failed * how.tokens
-            self.usage["tokens_out"] += how.tokens
-        return Reply(text="x" * (how.tokens * CHARACTERS_A_TOKEN), picture=self._blank)
+            asked = Context((*context, Part(request_for(context.pictures)), *[Part("again")] * failed))
+            tokens = how.tokens
+            key = self._count("say", asked, options, tokens_in=failed * tokens, tokens_out=tokens)
+        return Reply(text="x" * (how.tokens * CHARACTERS_A_TOKEN), picture=_drawing(key))
 
-    def _count(self, context: Context) -> None:
-        self.usage["calls"] += 1
-        self.usage["pictures_in"] += len(context.pictures)
-        self.usage["tokens_in"] += tokens_of(context) + self._shown
+    def _count(self, act: str, context: Context, options: Options, tokens_in: int = 0, **more: int) -> str:
+        """Count a call and return its key in the cache."""
+        tokens_in += tokens_of(context) + self._shown
+        used = {"calls": 1, "pictures_in": len(context.pictures), "tokens_in": tokens_in, **more}
+        self.usage.update(used)
+        key = call_key(self, act, context, options)
+        if key in self._seen:
+            self.repeated.update(used)
+        self._seen.add(key)
+        return key
 
 
 def _in_tags(text: str, asked: Sequence[str]) -> str:
@@ -72,11 +79,16 @@ def _in_tags(text: str, asked: Sequence[str]) -> str:
 
 @dataclass(frozen=True)
 class Estimate:
-    """Calls, pictures and tokens (at most) of one cell: the model's, the judge's and the extractor's."""
+    """Calls, pictures and tokens (at most) of one cell: the model's, the judge's and the extractor's.
+
+    `repeated` is the part of the model's that repeats earlier calls of the run, such as the first drawing on another
+    canvas. The cache answers these without a charge, unless both are under way at the same time.
+    """
 
     usage: Mapping[str, int]
     judge: Mapping[str, int]
     extractor: Mapping[str, int]
+    repeated: Mapping[str, int]
 
 
 def estimate(cells: list[Cell], scorings: Sequence[str] = (), *, extracts: bool = False) -> dict[str, Estimate]:
@@ -85,9 +97,13 @@ def estimate(cells: list[Cell], scorings: Sequence[str] = (), *, extracts: bool 
 
     async def count() -> dict[str, Estimate]:
         counts = {}
+        seen: set[str] = set()
         for cell in cells:
             by_code = taken_from(dict(cell.settings.model_args), cell.settings.model)
-            tally, shown = CountingModel(by_code=by_code), cell.mode.saying.max_new_tokens or TOKENS_A_REPLY
+            tally, shown = (
+                CountingModel(by_code=by_code, seen=seen),
+                cell.mode.saying.max_new_tokens or TOKENS_A_REPLY,
+            )
             judge, extractor = CountingModel(shown), CountingModel(shown)
             with counted(cell.pairs(), CellProgress(cell).most, cell.name) as pairs:
                 for index, (draft, donor) in enumerate(pairs):
@@ -99,7 +115,8 @@ def estimate(cells: list[Cell], scorings: Sequence[str] = (), *, extracts: bool 
                         await grade(cell.task, episode, index, Grading(scoring, judge))
                     if extracts:
                         await opinion(extractor, episode, _unparsed)
-            counts[cell.name] = Estimate(dict(tally.usage), dict(judge.usage), dict(extractor.usage))
+            used = (tally.usage, judge.usage, extractor.usage, tally.repeated)
+            counts[cell.name] = Estimate(*map(dict, used))
         return counts
 
     return asyncio.run(count())
@@ -109,7 +126,8 @@ async def _unparsed(episode: Episode) -> Scores:
     return Scores({}, unparsed=True)
 
 
-def _white() -> Picture:
+def _drawing(key: str) -> Picture:
+    """Make an image that differs from call to call, as a model's drawings do."""
     from PIL import Image
 
-    return Picture.from_image(Image.new("RGB", (8, 8), "white"))
+    return Picture.from_image(Image.frombytes("RGB", (2, 5), bytes.fromhex(key[:60])))

@@ -122,6 +122,9 @@ class Settings(Struct, frozen=True, kw_only=True, omit_defaults=True):
         _Output,
         Setting("CP", "Run folder, or the folder of several models' runs [default: runs/MODEL, runs/RUN_FILE]."),
     ] = ""
+    tag: Annotated[
+        _Names, Setting("CPFMJ", "Labels of the run, with commas: `compare` and the viewer filter and group by them.")
+    ] = ""
     model_args: Annotated[_Arguments, Setting("CPMJW", "key=value,key=value for the model.")] = {}
     task_args: Annotated[
         _Arguments, Setting("CPFTJW", "key=value,… for the tasks' data (rows=8,max_steps=20).")

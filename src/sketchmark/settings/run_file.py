@@ -175,6 +175,7 @@ def read_suite(path: Path, output_path: Path | None = None, *, trust_code: bool 
         raise BadInput(f"{path} is not a run file", "a run file is YAML; tasks are named with --tasks")
     config = load(path, "run file")
     where = f"run file {path}"
+    config = _with_models(config, where)
     if "models" not in config and {"source", "modes", "dataset_path", "scorers"} & config.keys():
         raise BadInput(f"{path} is a task file", f"run it with --include {path} --tasks {path.stem}")
     for key in keys_in({str(name): value for name, value in config.items()}):
@@ -190,6 +191,18 @@ def read_suite(path: Path, output_path: Path | None = None, *, trust_code: bool 
             )
     found = checked(config, RunFile, where, line_of=partial(line_of, path))
     return _File(path, found, where, trust_code).suite(output_path, over)
+
+
+def _with_models(config: dict[Any, Any], where: str) -> dict[Any, Any]:
+    """Accept `model:` for `models:`, and one model for a list of them; names may have commas between them."""
+    if "model" in config and "models" in config:
+        raise BadInput(f"{where} has both model: and models:", "name all models under models:")
+    key = "model" if "model" in config else "models"
+    if key not in config or not isinstance(config[key], (str, Mapping)):
+        return {("models" if name == "model" else name): value for name, value in config.items()}
+    one = config[key]
+    listed = list(split_names(one)) if isinstance(one, str) else [one]
+    return {("models" if name == key else name): (listed if name == key else value) for name, value in config.items()}
 
 
 def _keys(dotted: str) -> Keys:

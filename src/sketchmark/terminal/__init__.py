@@ -16,6 +16,7 @@ import threading
 import traceback
 from collections.abc import Iterable
 from contextlib import AbstractContextManager, suppress
+from pathlib import Path
 from typing import TypeVar
 
 import click
@@ -56,8 +57,10 @@ def one_line(text: str) -> str:
 
 
 def tell(line: object = "", *, err: bool = False, bold: bool = False) -> None:
-    """Print one line."""
+    """Print one line. Lines on standard error are also kept in the log file, if there is one."""
     text = one_line(str(line))
+    if err:
+        _told_log().info(text)
     click.echo(click.style(text, bold=True) if bold else text, err=err)
 
 
@@ -112,6 +115,25 @@ def _spelled_out(error: UnicodeError) -> tuple[str, int]:
     return text.encode("ascii", "backslashreplace").decode("ascii"), error.end
 
 
+def _told_log() -> logging.Logger:
+    """Return the log of printed lines. It is discarded unless `keep_log` gives it a file."""
+    return logging.getLogger("sketchmark.told")
+
+
+def keep_log(path: Path) -> None:
+    """Append log records, and all lines on standard error, to a file."""
+    handler = logging.FileHandler(path, encoding="utf-8")
+    handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
+    root, told = logging.getLogger(), _told_log()
+    for shown in root.handlers:  # records that are only for the file are not printed
+        shown.setLevel(max(shown.level, root.level))
+    root.setLevel(min(root.level, logging.INFO))
+    root.addHandler(handler)
+    told.propagate = False
+    told.setLevel(logging.INFO)
+    told.addHandler(handler)
+
+
 def show_progress(shown: bool = True) -> None:
     """Let a command print progress if it has a terminal. Python programs that use Sketchmark have their own
     output. The level is set on the logger itself, so that `--verbosity` does not change it."""
@@ -159,6 +181,7 @@ def _tell_traceback(error: BaseException | None) -> None:
 
 __all__ = [
     "counted",
+    "keep_log",
     "notice",
     "one_line",
     "progress_log",

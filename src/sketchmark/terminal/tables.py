@@ -39,6 +39,8 @@ class Table:
     below: tuple[str, ...] = ()
     styles: dict[int, str] = field(default_factory=dict)
     """Rich styles, by row."""
+    rivals: tuple[int, ...] = ()
+    """Columns of scores that compete in a row: papers print the best one in bold."""
 
     def add(self, *cells: str, style: str = "") -> None:
         """Add a row. Cells that are left out at the end are empty."""
@@ -51,7 +53,7 @@ class Table:
 
         width = options.max_width
         yield from (Text(line, "italic") for line in wrapped(self.title, width))
-        fitting = _Fitting(self, width)
+        fitting = Fitting(self, width)
         layout = fitting.layout()
         for part in layout.parts:
             yield from fitting.drawn(layout.headings, part)
@@ -68,38 +70,38 @@ def print_table(table: Table) -> None:
     console().print(table)
 
 
-class _Layout(NamedTuple):
+class Layout(NamedTuple):
     headings: int
     """Number of first columns that become headings over the rows that share them."""
     parts: list[list[int]]
     """The columns of each table. Each table repeats the names of the rows."""
 
 
-class _Fitting:
+class Fitting:
     def __init__(self, table: Table, width: int) -> None:
         self.table, self.width = table, width
         self.columns = tuple(map(one_line, table.columns))
         self.rows = [tuple(map(one_line, row)) for row in table.rows]
         self.widths = [max(map(_long, column)) for column in zip(self.columns, *self.rows, strict=True)]
 
-    def layout(self) -> _Layout:
+    def layout(self) -> Layout:
         """Return the fewest tables, and among these the fewest headings; if none fits, one table per number."""
         tried = map(self._parted, range(self.table.texts + 1))
-        alone = _Layout(self.table.texts, self._groups())
+        alone = Layout(self.table.texts, self._groups())
         return min((one for one in tried if one), key=lambda one: len(one.parts), default=alone)
 
-    def _parted(self, headings: int) -> _Layout | None:
+    def _parted(self, headings: int) -> Layout | None:
         """Put as many columns as fit into each table; None if not even one fits."""
         names = list(range(headings, self.table.texts))
         parts = [names]
         for group in self._groups():
-            if self._wide(headings, parts[-1] + group) <= self.width:
+            if self.wide(headings, parts[-1] + group) <= self.width:
                 parts[-1] = parts[-1] + group
             else:
                 parts.append(names + group)
         parts = [part for part in parts if part != names] or [names]
-        fits = all(self._wide(headings, part) <= self.width for part in parts)
-        return _Layout(headings, parts) if fits else None
+        fits = all(self.wide(headings, part) <= self.width for part in parts)
+        return Layout(headings, parts) if fits else None
 
     def _groups(self) -> list[list[int]]:
         groups: list[list[int]] = []
@@ -110,7 +112,7 @@ class _Fitting:
                 groups.append([at])
         return groups
 
-    def _wide(self, headings: int, part: Sequence[int]) -> int:
+    def wide(self, headings: int, part: Sequence[int]) -> int:
         return sum(self.widths[at] for at in part) + len(_GAP) * (len(part) - 1) + len(_INDENT) * bool(headings)
 
     def drawn(self, headings: int, part: Sequence[int]) -> Iterator[Text]:
@@ -121,7 +123,7 @@ class _Fitting:
         if headings:
             yield from self._heading(self.columns[:headings])
         yield Text(indent + self._line(part, self.columns), "bold")
-        yield Text("─" * min(self.width, self._wide(headings, part)))
+        yield Text("─" * min(self.width, self.wide(headings, part)))
         spaced = not headings and texts > 1 and len({row[0] for row in self.rows}) < len(self.rows)
         above: tuple[str, ...] | None = None
         for number, row in enumerate(self.rows):
