@@ -338,7 +338,7 @@ def _listen(port: int, host: str = HOST) -> socket.socket:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
         return socket.create_server((host, port), family=family, backlog=2048)
-    except (OSError, OverflowError) as error:
+    except (OSError, OverflowError, UnicodeError) as error:
         raise BadInput(f"cannot listen on {host}:{port}: {error}", "--port 0 takes any free port") from error
 
 
