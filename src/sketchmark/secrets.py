@@ -85,7 +85,7 @@ def redact_all(value: Any) -> Any:
     if not isinstance(value, dict | list | tuple):
         return value
     # Hardly any reply holds a key, and one long text is searched faster than many short ones.
-    everything = "\0".join(_texts(value))
+    everything = "\0".join(texts_in(value))
     if not any(spelling in everything for spelling in _spellings):
         return list(value) if isinstance(value, tuple) else value
     if isinstance(value, dict):
@@ -99,16 +99,17 @@ def holds_key(data: bytes) -> bool:
     return any(form in data or wide in data for form, wide in forms)
 
 
-def _texts(value: Any) -> Iterator[str]:
+def texts_in(value: Any) -> Iterator[str]:
+    """Yield every text in a JSON value, names of mappings too."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, dict):
         for name, item in value.items():
-            yield from _texts(name)
-            yield from _texts(item)
+            yield from texts_in(name)
+            yield from texts_in(item)
     elif isinstance(value, list | tuple):
         for item in value:
-            yield from _texts(item)
+            yield from texts_in(item)
 
 
 def _redact_log_records() -> None:
@@ -137,7 +138,15 @@ def find_key(names: Sequence[str], env_file: Path | None = None) -> str | None:
     for source in (os.environ, kept):
         for name in names:
             if key := source.get(name, "").strip():
-                return remember(key)
+                remember(key)
+                if not (key.isascii() and key.isprintable()):
+                    what = (
+                        "a line end or another control character"
+                        if key.isascii()
+                        else "a character that is not ASCII"
+                    )
+                    raise BadInput(f"the key in {name} holds {what}", "copy it again, as one line of plain letters")
+                return key
     return None
 
 

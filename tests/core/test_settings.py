@@ -82,6 +82,15 @@ def test_a_command_holds_every_setting_of_run_json() -> None:
         ({"max_cost": -1}, "max_cost is -1 (it must be at least 0)"),
         ({"time_limit": 0}, "time_limit is 0 (it must be above 0)"),
         ({"seed": 1.5}, "seed is 1.5 (it must be a whole number)"),
+        ({"limit": 10**20}, f"limit is {10**20} (it must be at most {2**53})"),
+        ({"limit": 10**5000}, f"limit is a number of more than 30 digits (it must be at most {2**53})"),
+        ({"limit": float("inf")}, f"limit is a number of more than 30 digits (it must be at most {2**53})"),
+        ({"limit": float("nan")}, f"limit is nan (it must be at most {2**53})"),
+        ({"seed": -(10**20)}, f"seed is {-(10**20)} (it must be at most {2**53})"),
+        *(
+            ({name: 10**17}, f"{name} is {10**17} (it must be at most {2**53})")
+            for name in ("concurrency", "replicas")
+        ),
         ({"replicas": "two"}, "replicas is 'two', which is not a number"),
         ({"steps": 3}, "these settings cannot be used: Expected `str`, got `int` - at `$.steps`"),
         ({"repeats": 2}, "repeats is 2 (several episodes of each sample are not supported yet)"),

@@ -337,7 +337,14 @@ def test_the_identity_holds_what_could_change_a_reply_and_no_password(
         ("bagel/m", {**HERE, "draw_with": "4"}, "takes no argument draw_with .*cfg_text_scale"),
         ("bagel/m", {**HERE, "cfg_txt_scale": "4"}, "takes no argument cfg_txt_scale .*cfg_text_scale"),
         *(("openai/m", {"base_url": address}, "is not an address")
-          for address in ("localhost:8000/v1", "ftp://host/v1", "http://", "http://host:99999/v1", "/v1")),
+          for address in ("localhost:8000/v1", "ftp://host/v1", "http://", "http://host:99999/v1", "/v1", "http://a..b/v1",
+                          f"http://{'a' * 70}/v1", "http://.a/v1", "http://[::1/v1")),
+        *((name, {"base_url": address}, "is not an address") for name in ("anthropic/m", "gemini/m", "bagel/m")
+          for address in ("http://a..b/v1", f"http://{'a' * 70}/v1", "ftp://h/v1")),
+        ("azure/m", {"azure_endpoint": "http://a..b"}, "is not an address"),
+        ("openai/m", {"base_url": "http://a..b/v1|http://a/v1"}, "address 1 of base_url is not an http"),
+        *(("openai/m", {name: odd}, f"{name}={odd} is not a number") for name in ("timeout", "max_retries")
+          for odd in ("inf", "nan", "1e400", "-inf")),
         ("openai/x", {"base_url": "http://a/v1|"}, "address 2 of base_url is not an http"),
         ("openai/x", {"base_url": "http://a/v1|ftp://b"}, "address 2 of base_url is not an http"),
         ("openai/x", {"base_url": "http://a/v1|http://a/v1/"}, "names a server twice"),

@@ -24,6 +24,7 @@ from sketchmark import Options
 from sketchmark.episode.sample import of
 from sketchmark.errors import BadPicture, CallFailed
 from sketchmark.media import Picture
+from sketchmark.models import load_model
 from sketchmark.models.call import Call
 from sketchmark.models.failures import BadReply, NoConnection
 from sketchmark.models.http import download, is_public
@@ -40,7 +41,8 @@ from sketchmark.models.providers.azure import Azure
 from sketchmark.models.providers.batch import connect
 from sketchmark.models.providers.openai import OpenAI
 from sketchmark.secrets import redact
-from tests.models.asking import openai
+from tests.models.asking import failure, openai
+from tests.models.broken_server import free_port
 from tests.models.fake_server import DRAWN, KEY, FarEnd, Fault, answering_proxy, chat_answer, in_base64, picture
 
 
@@ -100,7 +102,7 @@ async def test_a_user_and_password_in_the_address_are_sent_as_every_client_sends
 
 @pytest.fixture
 def no_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("no_proxy", "NO_PROXY", "HTTP_PROXY"):
+    for name in ("no_proxy", "NO_PROXY", "HTTP_PROXY", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"):
         monkeypatch.delenv(name, raising=False)
 
 
@@ -114,6 +116,41 @@ async def test_a_proxy_is_used_where_the_environment_names_one(
         monkeypatch.setenv("no_proxy", "127.0.0.1")
         assert await said(openai(far)) == "left"
     assert len(asked) == 1
+
+
+@pytest.mark.parametrize("name", ["http_proxy", "HTTP_PROXY", "all_proxy"])
+@pytest.mark.parametrize("model", ["openai/m", "anthropic/m", "gemini/m"])
+async def test_a_dead_proxy_is_named_with_its_variable(
+    far: FarEnd, no_proxy: None, monkeypatch: pytest.MonkeyPatch, model: str, name: str
+) -> None:
+    monkeypatch.setenv(name, f"http://me:hush-hush-1@127.0.0.1:{free_port()}")
+    asked = load_model(model, {"base_url": "http://models.invalid/v1", "max_retries": 1})
+    error = await failure(asked)
+    await asked.close()
+    assert "no connection to http://models.invalid through the proxy http://127.0.0.1:" in str(error)
+    assert f"that {name} names: nothing listens there" in str(error) and "hush" not in str(error)
+    assert error.stops_run and error.hint == f"start it, correct or unset {name}, or name the server in no_proxy"
+
+
+async def test_a_proxy_that_refuses_is_named_and_a_server_without_one_is_not(
+    far: FarEnd, no_proxy: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("https_proxy", far.url)  # it takes CONNECT for a bad request
+    error = await failure(OpenAI("m", base_url="https://models.invalid/v1", max_retries=0))
+    assert f"no connection to https://models.invalid through the proxy {far.url} that https_proxy names: " in str(
+        error
+    )
+    error = await failure(OpenAI("m", base_url=f"http://127.0.0.1:{free_port()}/v1", max_retries=0))
+    assert "proxy" not in str(error)
+
+
+@pytest.mark.parametrize("proxy", ["socks5://127.0.0.1:1", "http://a..b:1", "http://", "ftp://h"])
+async def test_a_proxy_that_is_no_address_stops_the_run(
+    far: FarEnd, no_proxy: None, monkeypatch: pytest.MonkeyPatch, proxy: str
+) -> None:
+    monkeypatch.setenv("http_proxy", proxy)
+    error = await failure(openai(far))
+    assert error.stops_run and "that http_proxy names is not an http proxy" in str(error)
 
 
 def test_a_model_can_be_used_in_one_loop_after_another(far: FarEnd) -> None:

@@ -17,6 +17,7 @@ import pytest
 
 from sketchmark import Reply
 from sketchmark.errors import BadInput
+from sketchmark.models import load_model
 from sketchmark.models.arguments import Arguments
 from sketchmark.models.failures import BadReply
 from sketchmark.models.http import Answer, read_object
@@ -55,6 +56,29 @@ def test_white_space_around_a_key_is_no_part_of_it(far: FarEnd, monkeypatch: pyt
     assert find_key(["MY_KEY"]) == "stray-space-key-1"
     monkeypatch.setenv("MY_KEY", end)
     assert find_key(["MY_KEY"]) is None
+
+
+@pytest.mark.parametrize(
+    "key", ["abc\rdefgh123", "abc\ndefgh123", "abc\r\ndefgh123", "abc\tdefgh1", "abc\x7fdefgh1", "abé-123456"]
+)
+@pytest.mark.parametrize("model", ["openai/m", "anthropic/m", "gemini/m", "azure/m", "bagel/m"])
+def test_a_key_that_no_header_can_hold_is_refused_by_its_variable(
+    far: FarEnd, monkeypatch: pytest.MonkeyPatch, model: str, key: str
+) -> None:
+    monkeypatch.setenv("MY_KEY", key)
+    where = {"azure_endpoint" if model.startswith("azure") else "base_url": f"{far.url}/v1"}
+    with pytest.raises(BadInput, match="the key in MY_KEY holds a") as told:
+        load_model(model, {**where, "api_key_env": "MY_KEY"})
+    assert key not in str(told.value) and key[-6:] not in str(told.value)
+
+
+@pytest.mark.parametrize("name", ["OPENAI_ORG_ID", "OPENAI_PROJECT_ID"])
+def test_an_account_that_no_header_can_hold_is_refused(
+    far: FarEnd, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    monkeypatch.setenv(name, "a\nb")
+    with pytest.raises(BadInput, match=f"{name} holds a character"):
+        load_model("openai/m", {"base_url": f"{far.url}/v1"})
 
 
 def test_a_key_that_was_read_is_taken_out_of_any_text(far: FarEnd, monkeypatch: pytest.MonkeyPatch) -> None:

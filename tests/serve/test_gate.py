@@ -5,7 +5,9 @@ from __future__ import annotations
 import signal
 import socket
 import subprocess
+import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -14,7 +16,7 @@ import openai
 import pytest
 
 from sketchmark import Context, Options, Reply
-from sketchmark.serve import MAX_BODY, serving
+from sketchmark.serve import MAX_BODY, Faults, serving
 from tests.serve.models import Speaker, command, started
 
 
@@ -169,3 +171,102 @@ def test_a_wrong_option_is_one_clear_line(tmp_path: Path, wrong: str, said: str)
     assert done.returncode == 2 and len(done.stderr.splitlines()) == 1
     assert done.stderr.startswith("sketchmark: ") and said.replace("TAKEN", port) in done.stderr
     assert "0.0.0.0" not in wrong or "--key-env" in done.stderr
+
+
+# Clients that hold on to what they got
+
+
+class Line:
+    """A connection that sends what it is given and no more."""
+
+    def __init__(self, url: str, data: bytes = b"") -> None:
+        where = urlsplit(url)
+        self.socket = socket.create_connection((where.hostname, where.port), timeout=10)
+        with suppress(ConnectionError):  # the server may refuse it while it is being sent
+            self.socket.sendall(data)
+
+    def said(self) -> bytes:
+        """All that came until the server closed the connection."""
+        with suppress(ConnectionResetError):
+            return b"".join(iter(lambda: self.socket.recv(65536), b""))
+        return b"reset"
+
+    def close(self) -> None:
+        self.socket.close()
+
+
+def half(size: int, sent: int) -> bytes:
+    """The head of a request with a body of `size` bytes, and the first of them."""
+    head = f"POST /v1/chat/completions HTTP/1.1\r\nHost: localhost\r\nContent-Length: {size}\r\n{KIND}\r\n"
+    return head.encode() + bytes(sent)
+
+
+KIND = "Content-Type: application/json\r\n"
+
+
+@pytest.fixture
+def hurried(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("HEAD_SECONDS", "BODY_PAUSE"):
+        monkeypatch.setattr(f"sketchmark.serve.{name}", 0.3)
+
+
+@pytest.mark.parametrize("begun", [b"", b"G", b"GET /v1/models HTTP/1.1\r\nHost: localhost\r\nX-Slow: "])
+def test_a_head_that_does_not_come_closes_the_connection(hurried: None, begun: bytes) -> None:
+    with serving(Speaker()) as url:
+        began = time.monotonic()
+        assert Line(url, begun).said() == b"" and 0.2 < time.monotonic() - began < 5
+        kept = Line(url, b"GET /v1/models HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        time.sleep(0.5)
+        assert kept.socket.recv(65536).startswith(b"HTTP/1.1 200"), "an answered one is kept for the next request"
+        kept.socket.sendall(b"GET /v1/mod")
+        assert b"HTTP" not in kept.said(), "and closed if the head of that one does not come"
+        assert httpx.get(f"{url}/models").status_code == 200
+
+
+def test_a_trickled_head_has_no_more_time_than_a_silent_one(hurried: None) -> None:
+    with serving(Speaker()) as url:
+        line, began = Line(url), time.monotonic()
+        with suppress(OSError):
+            for _ in range(100):
+                line.socket.sendall(b"a")
+                time.sleep(0.05)
+        assert time.monotonic() - began < 4
+
+
+def test_a_request_that_is_answered_slowly_is_not_cut_off(hurried: None) -> None:
+    with serving(Speaker(), faults=Faults(latency=1.0)) as url:
+        assert ask(url, **JSON).status_code == 200
+
+
+def test_a_body_that_stops_is_a_408_and_frees_its_room(hurried: None) -> None:
+    with serving(Speaker()) as url:
+        said = Line(url, half(5_000_000, 1_000_000)).said()
+        assert said.startswith(b"HTTP/1.1 408") and b"body_too_slow" in said and b"connection: close" in said.lower()
+        assert ask(url, **JSON).status_code == 200
+
+
+def test_half_open_bodies_hold_only_so_many_bytes_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sketchmark.serve.MOST_IN_FLIGHT", 10_000_000)
+    with serving(Speaker()) as url:
+        held = [Line(url, half(5_000_000, 4_000_000)) for _ in range(2)]
+        time.sleep(0.5)
+        refused = Line(url, half(5_000_000, 4_000_000)).said()
+        assert refused == b"reset" or (refused.startswith(b"HTTP/1.1 503") and b"retry-after: 1" in refused.lower())
+        assert ask(url, **JSON).status_code == 200, "a small one has room"
+        for line in held:
+            line.close()
+        time.sleep(0.3)
+        again = Line(url, half(5_000_000, 5_000_000))
+        assert again.socket.recv(65536).startswith(b"HTTP/1.1 400"), "there is room again"
+
+
+def test_more_connections_than_the_limit_are_turned_away(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sketchmark.serve.MOST_CONNECTIONS", 5)
+    with serving(Speaker()) as url:
+        held = [Line(url) for _ in range(5)]
+        time.sleep(0.3)
+        assert Line(url).said().startswith(b"HTTP/1.1 503 Service Unavailable\r\nRetry-After: 1\r\n")
+        for line in held:
+            line.close()
+        time.sleep(0.3)
+        assert httpx.get(f"{url}/models").status_code == 200

@@ -53,7 +53,7 @@ class Cluster:
             _knock(address or os.environ.get("RAY_ADDRESS", ""))
             with _signals_as_they_are():
                 ray.init(address=address or None, log_to_driver=False, logging_level=logging.ERROR)
-        except (OSError, ValueError, RuntimeError) as error:
+        except (OSError, ValueError, RuntimeError, OverflowError) as error:
             where = address or os.environ.get("RAY_ADDRESS") or "the usual place"
             raise BadInput(
                 f"cannot reach a Ray cluster at {where}: {' '.join(str(error).split())[:200]}",

@@ -224,7 +224,7 @@ def _without_a_network() -> None:
     if "huggingface_hub" not in sys.modules and not getproxies():
         try:
             socket.getaddrinfo(host, 443)
-        except OSError:
+        except (OSError, UnicodeError):
             os.environ.setdefault("HF_HUB_OFFLINE", "1")
 
 

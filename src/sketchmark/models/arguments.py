@@ -6,6 +6,7 @@ name would be ignored by all of them, so names that are close to a known one are
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 from typing import Any
@@ -37,9 +38,12 @@ class Arguments:
         if value is None:
             return None
         try:
-            return float(value)
+            number = float(value)
         except ValueError:
-            raise self._bad(name, value, "a number") from None
+            number = math.nan
+        if not math.isfinite(number):
+            raise self._bad(name, value, "a number")
+        return number
 
     def above_zero(self, name: str) -> float | None:
         value = self.number(name)

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import html
+import os
 import re
 import socket
 import ssl
 from collections.abc import Iterable, Mapping
 from http import HTTPStatus
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import SplitResult, urlsplit
+from urllib.request import getproxies, proxy_bypass
 
 from sketchmark.secrets import redacted
 
@@ -150,6 +152,32 @@ def unreachable(chain: Iterable[BaseException]) -> tuple[str, str]:
         if type(link).__name__ in ("ClientConnectorError", "ConnectError", "ConnectTimeout"):
             return _refused_below(link)
     return "", ""
+
+
+class Proxy(NamedTuple):
+    """A proxy, and the variable that names it."""
+
+    url: str
+    variable: str
+
+    def __str__(self) -> str:
+        return f"the proxy {place_of(self.url) or redacted(self.url)} that {self.variable} names"
+
+    @property
+    def remedy(self) -> str:
+        return f"start it, correct or unset {self.variable}, or name the server in no_proxy"
+
+
+def proxy_of(url: str) -> Proxy | None:
+    """Return the proxy that https_proxy and similar variables name for an address, unless no_proxy names its host."""
+    proxies, parts = getproxies(), urlsplit(url)
+    scheme = parts.scheme if parts.scheme in proxies else "all"
+    if not proxies.get(scheme) or proxy_bypass(parts.hostname or ""):
+        return None
+    found = proxies[scheme]
+    names = (f"{scheme}_proxy", f"{scheme}_proxy".upper())
+    variable = next((name for name in names if os.environ.get(name)), "the system")
+    return Proxy(found if "://" in found else f"http://{found}", variable)
 
 
 def _refused_below(error: BaseException) -> tuple[str, str]:

@@ -18,6 +18,7 @@ from sketchmark.models.diagnosis import (
     mistake_behind_page,
     mistake_in_path,
     place_of,
+    proxy_of,
     shown_address,
     told,
     unreachable,
@@ -172,6 +173,10 @@ def _broken_connection(error: Exception, message: str, asked: str) -> FailedTry:
     if remedy := wants_http(chain):
         return FailedTry("connection", f"{where}: {words}", remedy=remedy)
     why, mistake = unreachable(chain)
+    if (proxy := proxy_of(asked)) and (why or any("Proxy" in type(link).__name__ for link in chain)):
+        # Behind a proxy every connection is to it: nothing is known of the server.
+        message = f"no connection to {server} through {proxy}: {why or words}"
+        return FailedTry("connection", message, retry=True, if_never_there=proxy.remedy)
     message = f"{where}: {why}" if why else f"the connection to {server} broke: {words}"
     return FailedTry("connection", message, retry=True, if_never_there=mistake)
 

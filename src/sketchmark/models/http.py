@@ -17,18 +17,25 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any
 from urllib.parse import SplitResult, quote, urlencode, urljoin, urlsplit, urlunsplit
-from urllib.request import getproxies, proxy_bypass
 
 import msgspec
 import pybase64
 
 from sketchmark import __version__
-from sketchmark.errors import BadInput
+from sketchmark.errors import BadInput, CallFailed
 from sketchmark.media import Picture
 from sketchmark.models.call import LARGEST_DRAWING, Call
+from sketchmark.models.diagnosis import proxy_of
 from sketchmark.models.failures import BadReply, ErrorStatus, NoConnection, refuse_page
 from sketchmark.models.http_bodies import Body, picture_from_bytes
-from sketchmark.models.http_bounds import ACCEPTED, ByteCount, read_counted, refuse_elsewhere, server_of
+from sketchmark.models.http_bounds import (
+    ACCEPTED,
+    ByteCount,
+    is_address,
+    read_counted,
+    refuse_elsewhere,
+    refuse_no_address,
+)
 from sketchmark.secrets import redact, remember, without_credentials
 
 if TYPE_CHECKING:
@@ -62,10 +69,8 @@ class HttpClient:
     """Client of one server. `authorise` returns the headers for each request; they are not stored."""
 
     def __init__(self, base_url: str, authorise: Authorise, query: Mapping[str, str] | None = None) -> None:
-        shown = without_credentials(base_url)  # this also remembers its secrets
+        refuse_no_address(base_url)
         parts = urlsplit(base_url)
-        if parts.scheme not in ("http", "https") or None in server_of(parts):
-            raise BadInput(f"{shown!r} is not an address of a server", "http://HOST:PORT/v1 or https://…")
         self._base = parts._replace(netloc=parts.netloc.rpartition("@")[2], path=parts.path.rstrip("/"), fragment="")
         self._basic = _basic(parts)
         self._query = "&".join(filter(None, (parts.query, urlencode(query or {}))))
@@ -100,6 +105,9 @@ class HttpClient:
         asked = "&".join(filter(None, (self._query, urlencode(query))))
         url = urlunsplit(self._base._replace(path=self._base.path + path, query=asked))
         headers = {**await self._authorise(), **self._basic, **(more or {}), "Accept": accept}
+        for name, value in headers.items():
+            if not value.isprintable():
+                raise BadInput(f"the header {name} would hold a line end or another control character")
         session = self._opened()
         for _ in range(_MOST_REDIRECTS + 1):
             answer = await _exchange(session, method, url, headers, body, call, proxy=self._proxy)
@@ -240,15 +248,14 @@ def trusted() -> ssl.SSLContext:
 
 
 def _proxy_for(url: str) -> str | None:
-    """Return the proxy that https_proxy and similar variables name, unless no_proxy names the host."""
-    proxies = getproxies()
-    if not proxies:
+    """Return the proxy for an address, if there is one."""
+    proxy = proxy_of(url)
+    if proxy is None:
         return None
-    parts = urlsplit(url)
-    proxy = proxies.get(parts.scheme) or proxies.get("all")
-    if not proxy or proxy_bypass(parts.hostname or ""):
-        return None
-    return proxy if "://" in proxy else f"http://{proxy}"
+    without_credentials(proxy.url)  # this remembers its secrets
+    if not is_address(proxy.url):
+        raise CallFailed("connection", f"{proxy} is not an http proxy", stops_run=True, hint=proxy.remedy)
+    return proxy.url
 
 
 def _joined(here: str, there: str) -> str:

@@ -13,8 +13,10 @@ from itertools import count
 from typing import TYPE_CHECKING
 from urllib.parse import SplitResult, urlsplit
 
+from sketchmark.errors import BadInput
 from sketchmark.models.call import Call
 from sketchmark.models.failures import BadReply, refuse_page
+from sketchmark.secrets import without_credentials
 
 if TYPE_CHECKING:
     import httpx2
@@ -81,6 +83,22 @@ def server_of(url: SplitResult) -> tuple[str, str | None, int | None]:
         return url.scheme, url.hostname, url.port or {"http": 80, "https": 443}.get(url.scheme)
     except ValueError:
         return "", None, None  # an invalid port matches no server
+
+
+def is_address(url: str) -> bool:
+    """Return whether this is an http address with a host that names can have."""
+    try:
+        parts = urlsplit(url)
+        (parts.hostname or "").encode("idna")
+    except ValueError:  # also of a label that is empty or too long
+        return False
+    return parts.scheme in ("http", "https") and None not in server_of(parts)
+
+
+def refuse_no_address(url: str) -> None:
+    shown = without_credentials(url)  # this also remembers its secrets
+    if not is_address(url):
+        raise BadInput(f"{shown!r} is not an address of a server", "http://HOST:PORT/v1 or https://…")
 
 
 async def _read_bounded(response: httpx2.Response) -> None:

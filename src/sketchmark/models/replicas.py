@@ -14,7 +14,6 @@ import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
-from urllib.parse import urlsplit
 
 from sketchmark.episode.model import Abilities, CallNotes, Model, Options, Reply
 from sketchmark.episode.sample import Context
@@ -22,6 +21,7 @@ from sketchmark.errors import BadInput, CallFailed
 from sketchmark.models import call as calling
 from sketchmark.models.arguments import Arguments
 from sketchmark.models.call import Endpoint, Pace
+from sketchmark.models.http_bounds import is_address
 from sketchmark.secrets import without_credentials
 
 _IN_A_ROW = 3
@@ -169,7 +169,7 @@ def make_several(name: str, where: str, settings: Mapping[str, Any], make: Make)
     """Make the model at each of the addresses in the setting `where`."""
     addresses = [address.strip() for address in str(settings[where]).split(BETWEEN)]
     for number, address in enumerate(addresses, start=1):  # not shown, because it may hold a password
-        if not _is_address(address):
+        if not is_address(address):
             raise BadInput(
                 f"model {name!r}: address {number} of {where} is not an http(s) address", f"{where}=URL|URL"
             )
@@ -303,14 +303,6 @@ class Several(Model):
         """Return whether no server ever responded: then the addresses are wrong, or no server is started."""
         never = not any(server.answered for server in self._servers.all)
         return never and self._max_retries > 0 and all(error.kind == "connection" for error in failures.values())
-
-
-def _is_address(address: str) -> bool:
-    try:
-        parts = urlsplit(address)
-        return parts.scheme in ("http", "https") and bool(parts.hostname)
-    except ValueError:
-        return False
 
 
 def _refuse_another_model(name: str, first: Server, other: Server) -> None:

@@ -111,6 +111,7 @@ def estimate(cells: list[Cell], scorings: Sequence[str] = (), *, extracts: bool 
                         continue
                     episode = await play(tally, cell, draft.sample, donor.sample if donor else None)
                     tally.usage["episodes"] += 1
+                    await asyncio.sleep(0)  # nothing else waits here, and a signal must be able to end it
                     for scoring in scorings:
                         await grade(cell.task, episode, index, Grading(scoring, judge))
                     if extracts:

@@ -44,15 +44,54 @@ _MAX_UPLOAD = 256 * 2**20
 """Batch files are larger than other bodies: OpenAI accepts 200 MB."""
 
 
+MOST_IN_FLIGHT = 320 * 2**20
+"""Bytes of all bodies that are being received or answered. More of them are turned away until there is room."""
+MOST_CONNECTIONS = 768
+HEAD_SECONDS, BODY_PAUSE, BODY_SECONDS = 20.0, 20.0, 600.0
+"""Seconds for a request's head, between two pieces of its body, and for the whole of it."""
+
 _FORMS = ("/v1/files", "/v1/images/edits")
 
 
 class ResettableProtocol(H11Protocol):
-    """uvicorn's HTTP protocol, reachable from the ASGI scope: ASGI itself cannot break a connection."""
+    """uvicorn's HTTP protocol, reachable from the ASGI scope: ASGI itself cannot break a connection.
+
+    It also limits the number of connections and the time for the head of a request, for which uvicorn waits forever.
+    """
+
+    _overdue: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
         self.app_state = {**self.app_state, "transport": transport}
+        if len(self.connections) > MOST_CONNECTIONS:
+            transport.write(b"HTTP/1.1 503 Service Unavailable\r\nRetry-After: 1\r\nConnection: close\r\n\r\n")
+            transport.close()
+            return
+        self._wait_for_head()
+
+    def data_received(self, data: bytes) -> None:
+        super().data_received(data)
+        self._wait_for_head()
+
+    def on_response_complete(self) -> None:
+        super().on_response_complete()
+        self._wait_for_head()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        super().connection_lost(exc)
+        self._wait_for_head()
+
+    def _wait_for_head(self) -> None:
+        """Run the clock while a head is due: it starts with the connection or the first byte after a response."""
+        closing = self.transport.is_closing()
+        waits = not closing and (self.cycle is None or self.cycle.response_complete)
+        begun = self.cycle is None or bool(self.conn.trailing_data[0])
+        if not waits and self._overdue:
+            self._overdue.cancel()
+            self._overdue = None
+        elif waits and begun and self._overdue is None:
+            self._overdue = self.loop.call_later(HEAD_SECONDS, self.transport.close)
 
 
 class Gate:
@@ -64,16 +103,24 @@ class Gate:
         self.hosts = hosts
         self.dice = Dice(faults)
         self.key = key
+        self.in_flight = 0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             return await self.app(scope, receive, send)
+        room = _Room(self)
+        try:
+            return await self._answer(scope, receive, send, room)
+        finally:
+            room.leave()
+
+    async def _answer(self, scope: Scope, receive: Receive, send: Send, room: _Room) -> None:
         headers = Headers(scope=scope)
         try:
             self._check_host(headers)
             _check_origin(headers)
             self._check_key(headers)
-            body = await _read(receive, headers, _MAX_UPLOAD if scope["path"] == "/v1/files" else MAX_BODY)
+            body = await _read(receive, headers, _MAX_UPLOAD if scope["path"] == "/v1/files" else MAX_BODY, room)
             if body is None:
                 return None
             _check_kind(scope["path"], headers, body)
@@ -122,28 +169,51 @@ def _check_kind(path: str, headers: Headers, body: bytes) -> None:
         raise WireError(f"the body must be sent as {wanted}", status=415, code="unsupported_media_type")
 
 
-async def _read(receive: Receive, headers: Headers, limit: int) -> bytes | None:
+class _Room:
+    """The bytes of one body among all that are in flight."""
+
+    def __init__(self, gate: Gate) -> None:
+        self._gate, self._taken = gate, 0
+
+    def take(self, count: int) -> None:
+        if self._gate.in_flight + count > MOST_IN_FLIGHT:
+            raise WireError("too many bytes in flight", status=503, code="overloaded", headers=_CLOSE | _SOON)
+        self._gate.in_flight += count
+        self._taken += count
+
+    def leave(self) -> None:
+        self._gate.in_flight -= self._taken
+
+
+_CLOSE = {"Connection": "close"}
+"""For a response before the end of the body: the rest is not read, so the connection cannot be used again."""
+_SOON = {"Retry-After": "1"}
+
+
+async def _read(receive: Receive, headers: Headers, limit: int, room: _Room) -> bytes | None:
     """Read the whole body. None if the client left before its end."""
     announced = headers.get("content-length", "0")
     chunks: list[bytes] = []
-    size = int(announced) if announced.isdecimal() else 0
+    size = int(announced) if announced.isdecimal() and len(announced) < 20 else 0
     if size <= limit:
         size = 0
-        while size <= limit:
-            message = await receive()
-            if message["type"] == "http.disconnect":
-                return None
-            chunks.append(message.get("body", b""))
-            size += len(chunks[-1])
-            if not message.get("more_body", False):
-                break
+        try:
+            async with asyncio.timeout(BODY_SECONDS):
+                while size <= limit:
+                    async with asyncio.timeout(BODY_PAUSE):
+                        message = await receive()
+                    if message["type"] == "http.disconnect":
+                        return None
+                    chunks.append(message.get("body", b""))
+                    size += len(chunks[-1])
+                    room.take(len(chunks[-1]))
+                    if not message.get("more_body", False):
+                        break
+        except TimeoutError:
+            raise WireError("the body did not come", status=408, code="body_too_slow", headers=_CLOSE) from None
     if size > limit:
-        # The rest of the body is not read, so the connection cannot be used again.
         raise WireError(
-            f"the body is over the limit of {limit} bytes",
-            status=413,
-            code="body_too_large",
-            headers={"Connection": "close"},
+            f"the body is over the limit of {limit} bytes", status=413, code="body_too_large", headers=_CLOSE
         )
     return b"".join(chunks)
 
@@ -268,7 +338,7 @@ def _listen(port: int, host: str = HOST) -> socket.socket:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
         return socket.create_server((host, port), family=family, backlog=2048)
-    except (OSError, OverflowError) as error:
+    except (OSError, OverflowError, UnicodeError) as error:
         raise BadInput(f"cannot listen on {host}:{port}: {error}", "--port 0 takes any free port") from error
 
 

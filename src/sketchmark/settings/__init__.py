@@ -231,6 +231,10 @@ class Settings(Struct, frozen=True, kw_only=True, omit_defaults=True):
         return tuple(map(Path, self.include))
 
 
+_LARGEST = 2**53
+"""Larger numbers are not exact in JSON, and overflow counters."""
+
+
 @dataclass(frozen=True)
 class Field:
     """A field of `Settings`, with what its type says."""
@@ -271,6 +275,9 @@ class Field:
             raise BadInput(f"{self.name} is {number!r}, which is not a number")
         if self.kind == "whole" and not isinstance(number, int):
             raise BadInput(f"{self.name} is {number}", "it must be a whole number")
+        if not abs(number) <= _LARGEST:  # also of what is no number
+            shown = number if not abs(number) > 10**30 else "a number of more than 30 digits"
+            raise BadInput(f"{self.name} is {shown}", f"it must be at most {_LARGEST}")
         if least is not None and number < least:
             raise BadInput(f"{self.name} is {number}", f"it must be at least {least}")
         if above is not None and not number > above:

@@ -18,7 +18,7 @@ from msgspec import Meta, Struct, defstruct
 
 from sketchmark.errors import BadInput
 from sketchmark.files.yaml import checked, dotted, line_of, load
-from sketchmark.secrets import keys_in
+from sketchmark.secrets import keys_in, texts_in
 from sketchmark.settings import Prices, Shard, default_folder, fields, split_names
 
 OF_THE_COMMAND = frozenset(field.name for field in fields("C") if not set("FTM") & set(field.about.where))
@@ -300,8 +300,8 @@ class _File:
                 if value.get(argument):
                     self._refuse((*keys, argument), "has code run", _TRUST)
         if name == "task_args":
-            for argument, path in value.items():
-                if isinstance(path, str) and (path[:1] in ("/", "~") or ".." in Path(path).parts):
+            for argument, given in value.items():
+                if any(path[:1] in ("/", "~") or ".." in Path(path).parts for path in texts_in(given)):
                     self._refuse((*keys, argument), "leads out of its folder", _GIVE.format("task-args"))
         return value
 

@@ -11,7 +11,7 @@ from sketchmark.errors import BadInput, MissingExtra
 from sketchmark.models import layout
 from sketchmark.models.arguments import Arguments, Value
 from sketchmark.models.call import Call, Endpoint
-from sketchmark.models.http_bounds import SdkCalls
+from sketchmark.models.http_bounds import SdkCalls, refuse_no_address
 from sketchmark.models.layout import as_a_reply, body_of, finish_of_text, for_looking, usage_in
 from sketchmark.models.providers import Provider
 from sketchmark.secrets import require_key
@@ -41,6 +41,7 @@ class Anthropic(Endpoint):
         # Newer models have no temperature (the SDK dropped the argument). Older ones accept it.
         self._send_temperature = args.flag("send_temperature", False)
         args.refuse_unknown()
+        refuse_no_address(self.base_url or "https://api.anthropic.com")
         try:
             from anthropic import AsyncAnthropic, DefaultAsyncHttpxClient
         except ImportError:

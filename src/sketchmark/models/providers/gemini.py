@@ -21,7 +21,7 @@ from sketchmark.models.arguments import Arguments, Value
 from sketchmark.models.call import LARGEST_DRAWING, LARGEST_TEXT, Call, Endpoint
 from sketchmark.models.failures import BadReply
 from sketchmark.models.http_bodies import picture_from_bytes
-from sketchmark.models.http_bounds import SdkCalls
+from sketchmark.models.http_bounds import SdkCalls, refuse_no_address
 from sketchmark.models.layout import (
     Piece,
     drafts_left_out,
@@ -111,6 +111,7 @@ class Gemini(Endpoint):
         self._image = {key: args.text(key) for key in ("aspect_ratio", "image_size")}
         self._native = wants_native(args)
         args.refuse_unknown()
+        refuse_no_address(self.base_url or "https://generativelanguage.googleapis.com")
         if self._native and self._drawer not in (None, name):
             raise BadInput(
                 f"{self.name}: history=native is for one model that says and draws, and {self._drawer} is another",

@@ -13,6 +13,7 @@ from typing import Any
 from urllib.parse import quote, urlsplit
 
 from sketchmark.episode.model import Finish
+from sketchmark.errors import BadInput
 from sketchmark.media import Picture
 from sketchmark.models.call import LARGEST_DRAWING, LARGEST_FILE, LARGEST_TEXT, Call
 from sketchmark.models.failures import BadReply, ErrorStatus
@@ -190,7 +191,11 @@ def to_openai(base_url: str | None, key: str) -> OpenAIWire:
 def account() -> Mapping[str, str]:
     """Return the headers of the account to bill, if a key belongs to several."""
     named = {"OpenAI-Organization": "OPENAI_ORG_ID", "OpenAI-Project": "OPENAI_PROJECT_ID"}
-    return {header: value for header, name in named.items() if (value := os.environ.get(name, "").strip())}
+    found = {header: value for header, name in named.items() if (value := os.environ.get(name, "").strip())}
+    for header, value in found.items():
+        if not (value.isascii() and value.isprintable()):
+            raise BadInput(f"{named[header]} holds a character that no account has", "copy it again")
+    return found
 
 
 def quoted(name: str) -> str:
