@@ -14,7 +14,7 @@ from sketchmark.episode import desk as canvases
 from sketchmark.episode.desk import Desk
 from sketchmark.episode.model import Model
 from sketchmark.episode.sample import Sample
-from sketchmark.errors import CallFailed, CannotPlay, MissingExtra, SketchmarkError
+from sketchmark.errors import BadInput, CallFailed, CannotPlay, MissingExtra, SketchmarkError
 from sketchmark.media import Picture
 from sketchmark.runs.plan import Cell
 
@@ -69,6 +69,12 @@ async def _play(
     began = time.time() - seconds
     repeat = cell.mode.saying.repeat
     return Episode(sample, tuple(desk.turns), failure, began, seconds, settings, stops_run, repeat)
+
+
+def unwritable(episode: Episode, error: BadInput) -> Episode:
+    """Return the episode without its turns: a model or a plug-in put a value there that no reader would accept."""
+    failure = Failure("error", f"the episode cannot be written: {error.args[0]}")
+    return replace(episode, turns=(), failure=failure)
 
 
 def _canvas(cell: Cell, sample: Sample, donated: _drawings_of) -> canvases.Canvas:
