@@ -11,7 +11,7 @@ from typing import Any
 from msgspec import UNSET, structs
 
 from sketchmark.answers.judge import judged
-from sketchmark.engines.deadline import allowed, settled_within
+from sketchmark.engines import allowed, settled_within
 from sketchmark.episode import Episode, Grading, Scorer, Scores
 from sketchmark.errors import BadInput, CallFailed, RunConflict, SketchmarkError
 from sketchmark.files.jsonl import LineWriter
