@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP_INSTALL := pip install --disable-pip-version-check
 
-.PHONY: demo test test-quick coverage check test-local test-ray test-litellm fuzz lmms-eval-tasks soak bench bench-peers audit browser latex docs dist clean
+.PHONY: demo test test-quick coverage check test-local test-ray test-litellm environments fuzz lmms-eval-tasks soak bench bench-peers audit browser latex docs dist clean
 
 $(VENV)/.base: pyproject.toml
 	@echo "Installing Sketchmark into $(VENV), which takes about a minute the first time"
@@ -77,6 +77,9 @@ test-ray: .venv-ray/.ready  # a Ray cluster of two nodes on this machine
 test-litellm: .venv-litellm/.ready  # litellm pins another OpenAI SDK than our tests
 	.venv-litellm/bin/pytest -m litellm tests/litellm -W ignore
 
+# The environments of the targets besides `test`, which CI prepares while that runs
+environments: .venv-local/.ready .venv-ray/.ready .venv-litellm/.ready .venv-docs/.ready .venv-dist/.ready .venv-audit/.ready
+
 .venv-fuzz/.ready: pyproject.toml
 	test -x .venv-fuzz/bin/python || $(PYTHON) -m venv .venv-fuzz
 	.venv-fuzz/bin/$(PIP_INSTALL) --quiet -e '.[data]' atheris
@@ -106,8 +109,9 @@ lmms-eval-tasks: .venv-lmms/.ready .venv-lmms-more/.ready  # how many of lmms-ev
 	.venv-lmms-more/bin/python -m bench.lmms_eval_tasks --again $(LMMS)/alone.json --json $(LMMS)/more.json
 	.venv-lmms/bin/python -m bench.lmms_eval_tasks.page $(LMMS)/alone.json $(LMMS)/more.json docs/lmms-eval-tasks.md
 
-soak: $(VENV)/.dev  # make soak EPISODES=2000 is a shorter one
+soak: $(VENV)/.dev  # make soak EPISODES=2000 EVERY=20 is a shorter one
 	$(BIN)/python -m bench.soak $(or $(EPISODES),20000)
+	$(BIN)/python -m bench.injection $(or $(EVERY),1)
 
 PEERS := .venv-peers
 PEER_PIP = test -x $(@D)/bin/python || $(PYTHON) -m venv $(@D); $(@D)/bin/$(PIP_INSTALL) --quiet

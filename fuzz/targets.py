@@ -7,15 +7,19 @@ code; the tests run each on its seeds, so that a target cannot rot.
 
 from __future__ import annotations
 
+import inspect
+import io
 import json
 import os
 import random
 import tempfile
-from collections.abc import Callable, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import redirect_stderr, redirect_stdout, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+import click
 
 from sketchmark.answers import choices, numbers, phrases
 from sketchmark.answers import phrases as open_answers
@@ -29,6 +33,7 @@ from sketchmark.benchmarks.medical import medevalkit as open_end
 from sketchmark.benchmarks.medical import radiology as radiology_metrics
 from sketchmark.benchmarks.mmmu import official
 from sketchmark.benchmarks.voila import judge, rules
+from sketchmark.cli import root
 from sketchmark.episode.protocol import split
 from sketchmark.errors import SketchmarkError
 from sketchmark.files.yaml import load
@@ -36,13 +41,17 @@ from sketchmark.folder import EPISODES, SCORES, RunFolder
 from sketchmark.folder.index import RunView
 from sketchmark.lmms_eval.shape import checked_config
 from sketchmark.media import Picture
+from sketchmark.media.sound import Sound
 from sketchmark.models.failures import BadReply
 from sketchmark.models.providers.openai_wire import read_chat, read_image
+from sketchmark.models.wrappers import price_of
 from sketchmark.results.score_file import reply_sets
 from sketchmark.serve import batches as batch_lines
 from sketchmark.serve import bodies
 from sketchmark.serve import chat as chat_request
 from sketchmark.serve.bodies import WireError
+from sketchmark.settings import Shard, parse_arguments
+from sketchmark.settings.run_file import read_suite
 from sketchmark.worlds import moves as answers
 from sketchmark.worlds import moves as tagged
 
@@ -110,6 +119,51 @@ def _in_file(name: str, reader: Callable[[Path], object]) -> Callable[[bytes], N
     return take
 
 
+def use(found: object) -> None:
+    """Read every public attribute of an object, and call every public method that needs no argument."""
+    for name in dir(type(found)):
+        if name.startswith("_") or isinstance(inspect.getattr_static(found, name), classmethod):
+            continue
+        with suppress(SketchmarkError):
+            value = getattr(found, name)
+            if inspect.ismethod(value) and not _required(value):
+                made = value()
+                if isinstance(made, Iterator):
+                    list(made)
+
+
+def _required(method: Callable[..., Any]) -> list[str]:
+    given = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+    parameters = inspect.signature(method).parameters.values()
+    return [one.name for one in parameters if one.default is one.empty and one.kind not in given]
+
+
+def _commands(group: click.Group) -> Iterator[click.Command]:
+    for name in group.list_commands(click.Context(group)):
+        found = group.get_command(click.Context(group), name)
+        if isinstance(found, click.Group):
+            yield from _commands(found)
+        elif found:
+            yield found
+
+
+def _command_line() -> Callable[[bytes], None]:
+    """Parse the words of a command, one per line, without running it. The first byte chooses the command."""
+    commands = list(_commands(root))
+
+    def take(data: bytes) -> None:
+        command = commands[data[0] % len(commands)] if data else root
+        words = data[1:].decode("utf-8", "surrogateescape").replace("\0", "").split("\n")
+        with (
+            redirect_stdout(io.StringIO()),
+            redirect_stderr(io.StringIO()),
+            suppress(click.ClickException, click.exceptions.Exit),
+        ):
+            command.make_context(command.name, words)
+
+    return take
+
+
 def _task_file(path: Path) -> None:
     checked_config(load(path), str(path))
 
@@ -139,7 +193,11 @@ def _run_folder() -> Callable[[bytes], None]:
             path.write_bytes(data[1:] if data[:1] == bytes([number]) else content)
         run = RunFolder.open(folder)
         run.about(), run.results(), list(run.episodes(cell)), list(run.scores(cell)), run.scored(cell)
-        RunView(run, "a run").refresh()
+        view = RunView(run, "a run")
+        view.refresh()
+        use(view)
+        for opened in view.cells.values():
+            use(opened)
 
     return take
 
@@ -147,12 +205,15 @@ def _run_folder() -> Callable[[bytes], None]:
 def _line(data: bytes) -> None:
     for read in (EPISODES.one, SCORES.one):
         with suppress(SketchmarkError):
-            read(data, "a line")
+            use(read(data, "a line"))
 
 
 def _picture(data: bytes) -> None:
-    picture = Picture.from_bytes(data)
-    picture.size, picture.image()
+    use(Picture.from_bytes(data))
+
+
+def _sound(data: bytes) -> None:
+    use(Sound.from_bytes(data))
 
 
 def _mmmu(parse: Callable[[str, Mapping[str, str], random.Random | None], object]) -> Callable[[str], object]:
@@ -254,6 +315,29 @@ TARGETS: dict[str, Target] = {
             b"group: g\ntask: [a, b]\n",
             b"task: t\ndataset_path: owner/name\ndoc_to_text: '{{q}}'\noutput_type: generate_until\n",
         ),
+    ),
+    "sound": Target("pictures", _sound, (b"RIFF\x24\0\0\0WAVEfmt ", b"fLaC", b"ID3", b"OggS")),
+    "run_file": Target(
+        "task files",
+        _in_file("suite.yaml", lambda path: use(read_suite(path))),
+        (
+            b"models: [player/random, {model: player/solver, name: it}]\ntasks: [maze, {task: sliding}]\n"
+            b"limit: 2\ngen_kwargs: {seed: 1}\nprices: {player/random: {input: 1}}\n",
+            b"models: [openai/m]\ntasks: maze\nmodel_args: {base_url: 'http://host/v1', api_key_env: A}\n",
+        ),
+    ),
+    "prices": Target(
+        "task files",
+        _in_file("prices.yaml", lambda path: price_of(path, "m")({"tokens_in": 1})),
+        (b"m: {input: 1, output: 2.5, picture: 0.1}\n",),
+    ),
+    "command": Target(
+        "command lines",
+        _command_line(),
+        tuple(bytes([n]) + b"--model\nplayer/solver\n--tasks\nmaze\n--limit\n2\n-o\nout" for n in range(0, 30, 3)),
+    ),
+    "arguments": Target(
+        "command lines", _reading(parse_arguments, Shard.parse), (b"a=1,b=[1,2],c={x: y}", b"1/3", b"k=2026-13-45")
     ),
     "line": Target(
         "run folders",

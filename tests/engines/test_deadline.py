@@ -13,8 +13,7 @@ from typing import Any
 
 import pytest
 
-from sketchmark.engines import deadline
-from sketchmark.engines.deadline import TooSlow, allowed, patient, settled_within, within
+from sketchmark.engines import SECONDS, TooSlow, allowed, patient, settled_within, within
 
 LIMIT = 0.1
 
@@ -140,4 +139,4 @@ def test_a_function_may_say_that_it_needs_longer() -> None:
 
     own.seconds = 9  # type: ignore[attr-defined]
     found = [allowed(code) for code in (loads, partial(partial(loads)), own, spins, re.compile("").match)]
-    assert found == [77, 77, 9, deadline.SECONDS, deadline.SECONDS]
+    assert found == [77, 77, 9, SECONDS, SECONDS]

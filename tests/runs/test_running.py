@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from sketchmark import Context, Options, Reply, Sample
+from sketchmark import Context, Options, Reply, Sample, Usage
 from sketchmark.episode import Episode, Grading, Scores
 from sketchmark.errors import BadInput, CannotPlay, RunConflict
 from sketchmark.folder import RunFolder
@@ -19,6 +19,7 @@ from sketchmark.runs.runner import Resources, run_plan
 from tests.runs.making import (
     Looker,
     Speaker,
+    colour,
     lines_in,
     make_cell,
     make_cells,
@@ -260,3 +261,26 @@ async def test_a_task_with_a_submission_gets_its_file(tmp_path: Path) -> None:
     task = make_task(make_samples(3), submission="tests.runs.test_running:written")
     folder: RunFolder = await run(tmp_path, [make_cell(task)], Speaker(), concurrency=3)
     assert (folder.path / f"submission/{NAME}/answers.txt").read_text() == "s0=yes s1=yes s2=yes"
+
+
+@pytest.mark.parametrize("odd", [7, None])
+async def test_an_episode_that_could_not_be_read_again_is_not_written(tmp_path: Path, odd: Any) -> None:
+    model = Speaker(lambda id: Reply("yes", finish=odd) if id == "s1" else "yes")
+    folder = await run(tmp_path, make_cells(3), model)
+    assert folder.results().tasks[NAME].failures == {"error": 1} and folder.results().tasks[NAME].n == 2
+    failure = [line.failure for line in folder.episodes(NAME)][1]
+    assert failure and failure.message.startswith("the episode cannot be written: it could not be read again: not an")
+    model.answer = lambda id: "yes"
+    assert (await run(tmp_path, make_cells(3), model)).results().tasks[NAME].n == 3
+
+
+async def test_a_row_is_written_without_what_could_not_be_read_again(tmp_path: Path) -> None:
+    """Each count is allowed, their sum is not."""
+    usage = Usage(tokens_in=2**53)
+    model = Speaker(lambda id: Reply("yes", usage=usage), lambda id: Reply(picture=colour("blue"), usage=usage))
+    cells = make_cells(1, "visual_cot")
+    folder = await run(tmp_path, cells, model)
+    (row,) = folder.scores("shades.visual_cot")
+    assert (row.flags, row.usage, row.values) == ([], {}, {"right": 1.0})
+    await run(tmp_path, cells, model, scoring="strict,lenient")
+    assert folder.results().tasks["shades.visual_cot"].metrics["right"].mean == 1.0

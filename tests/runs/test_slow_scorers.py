@@ -13,8 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from sketchmark import Sample
-from sketchmark.engines import deadline
+from sketchmark import Sample, engines
 from sketchmark.episode import Episode, Grading, Scores
 from tests.runs.making import Speaker, make_cell, make_samples, make_task, right, run
 
@@ -44,7 +43,7 @@ async def test_a_slow_scorer_costs_only_the_score_of_that_reply(
         found = SLOW[kind]() if slow and sample.id == "s1" else None
         return found if isinstance(found, Awaitable) else right(sample, episode, grading)
 
-    monkeypatch.setattr(deadline, "SECONDS", 0.5)
+    monkeypatch.setattr(engines, "SECONDS", 0.5)
     cells, model = [make_cell(make_task(make_samples(3), scorer=scorer))], Speaker()
     folder = await run(tmp_path, cells, model)
     cell = folder.results().tasks[CELL]

@@ -94,7 +94,14 @@ REFUSED = [
     (MAZE + "include: ../elsewhere", "include leads out of its folder", "--include"),
     (MAZE + "data: /etc", "line 3: data leads out of its folder", "--data"),
     ("models: [player/random]\ntasks:\n  - {task: maze, data: .ssh}", "tasks[0].data leads out", "--data"),
-    ("models: [player/random]\ntasks: jigsaw\ntask_args: {pictures: ~/private}", "task_args.pictures", "--task-args"),
+    *(
+        (
+            f"models: [player/random]\ntasks: jigsaw\ntask_args: {{pictures: {path}}}",
+            "task_args.pictures",
+            "--task-args",
+        )
+        for path in ("~/private", "/etc", "..", "../private", "own/../../private")
+    ),
     ("models: [player/random]\ntasks: [maze, /home/me/mine.csv]", "tasks[1] leads out", "next to the run file"),
     ("models: [player/random]\ntasks: 'maze,../mine.jsonl'", "leads out of its folder", "next to the run file"),
     (MAZE + "prices: ../prices.yaml", "prices leads out", "--prices"),
@@ -132,6 +139,14 @@ def test_what_lies_beside_the_file_is_found_from_anywhere(tmp_path: Path) -> Non
     assert suite.prices == tmp_path / "prices.yaml"
     (start,) = read(tmp_path, "models: [player/random]\ntasks: 'maze, mine.jsonl'").entries[0].starts
     assert start.tasks == f"maze,{tmp_path / 'mine.jsonl'}"
+
+
+@pytest.mark.parametrize("path", ["own", "own/deep", "two..dots", ".hidden"])
+def test_a_folder_below_the_file_may_be_an_argument_of_a_task(tmp_path: Path, path: str) -> None:
+    (start,) = (
+        read(tmp_path, f"models: [player/random]\ntasks: jigsaw\ntask_args: {{pictures: {path}}}").entries[0].starts
+    )
+    assert start.options["task_args"] == {"pictures": path}
 
 
 def test_code_is_trusted_on_the_command_line_only(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ import stat
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from glob import escape
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -31,6 +32,8 @@ def replacing(path: Path, *, durable: bool = True) -> Iterator[BinaryIO]:
     temporary name is never opened: it may be a link.
     """
     temporary = path.with_name(f".{path.name}.{os.getpid()}.{threading.get_ident()}")
+    if durable:
+        _remove_leftovers(path)
     try:
         with _new(temporary) as file:
             yield file
@@ -43,6 +46,25 @@ def replacing(path: Path, *, durable: bool = True) -> Iterator[BinaryIO]:
         if isinstance(error, OSError) and error.errno and error.filename in (None, str(temporary)):
             raise OSError(error.errno, error.strerror, str(path)) from error
         raise
+
+
+def _remove_leftovers(path: Path) -> None:
+    """Remove what a killed process had written of this file."""
+    for left in path.parent.glob(f".{escape(path.name)}.*.*"):
+        pid = left.name.rsplit(".", 2)[1]
+        if os.name == "posix" and pid.isdigit() and len(pid) < 10 and not is_running(int(pid)):
+            left.unlink(missing_ok=True)
+
+
+def is_running(pid: int) -> bool:
+    """Check for a process on this machine (not on Windows, where the check would end it)."""
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        pass
+    return True
 
 
 def _new(path: Path) -> BinaryIO:

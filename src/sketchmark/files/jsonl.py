@@ -249,15 +249,15 @@ def count_lines(path: Path) -> int:
 class LineWriter:
     """A writer that appends whole lines and syncs them in groups: many episodes share one fsync.
 
-    A failed write (a full disk) leaves no part of its line. The next write starts at the beginning of a line. `kind`
-    is the type that readers expect: a line that they could not read is refused, before it is written.
+    A failed write (a full disk) leaves no part of its line. The next write starts at the beginning of a line. A
+    record that the `reader` of the file would refuse is refused (BadInput) before it is written: one such line would
+    make the whole file unreadable.
     """
 
-    def __init__(self, path: Path, kind: type[Any] | None = None) -> None:
+    def __init__(self, path: Path, reader: LineReader[Any] | None = None) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         _cut_torn_line(path)
-        self._path = path
-        self._decoder = msgspec.json.Decoder(kind) if kind else None
+        self._path, self._reader = path, reader
         self._file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | _NEVER_WAIT, 0o644)
         self._torn_at: int | None = None
         self._written = 0
@@ -266,11 +266,8 @@ class LineWriter:
 
     def write(self, record: Any) -> None:
         data = seal(encode(record))
-        try:
-            if self._decoder:
-                self._decoder.decode(data)
-        except (ValueError, RecursionError) as error:
-            raise BadInput(f"{self._path}: a line that could not be read again is not written ({error})") from error
+        if self._reader:
+            self._reader.one(data, "it could not be read again")
         try:
             self._cut()
             self._torn_at = os.fstat(self._file).st_size

@@ -14,7 +14,7 @@ import msgspec
 from msgspec.structs import replace
 
 from sketchmark.errors import RunConflict, SketchmarkError
-from sketchmark.files import own_file, own_folder, write_json
+from sketchmark.files import is_running, own_file, own_folder, write_json
 from sketchmark.files.jsonl import LineReader, read_regular
 from sketchmark.folder import RunFolder
 from sketchmark.folder.format import Ended, RunRecord
@@ -53,13 +53,7 @@ class Holder(msgspec.Struct):
         """True if the process is running; None if unknown, on another machine or a system without a safe check."""
         if self.host != socket.gethostname() or os.name != "posix" or not 0 < self.pid < 2**31:
             return None
-        try:
-            os.kill(self.pid, 0)
-        except ProcessLookupError:
-            return False
-        except PermissionError:
-            pass
-        return not self.began or _began(self.pid) == self.began
+        return is_running(self.pid) and (not self.began or _began(self.pid) == self.began)
 
 
 _HOLDER = LineReader(Holder, "the name of a process")
@@ -104,9 +98,8 @@ class RunLock:
                 f"another process is running in {folder}{who}", "wait for it, or use --output_path"
             ) from error
         killed = holder_of(folder)
-        for leftover in folder.rglob(f".*.{killed.pid}.*") if killed else ():
-            with suppress(OSError):  # of files that it was writing
-                leftover.unlink()
+        for leftover in folder.rglob(f".*.{killed.pid}.*") if killed else ():  # images that it was writing
+            leftover.unlink(missing_ok=True)
         with suppress(OSError):  # a full disk: the lock itself holds
             write_json(self._holder, Holder(os.getpid(), socket.gethostname(), _began(os.getpid())))
 

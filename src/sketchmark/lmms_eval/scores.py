@@ -20,7 +20,7 @@ from statistics import fmean
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from sketchmark.engines.deadline import patient, within
+from sketchmark.engines import patient, within
 from sketchmark.episode import Episode, Grading, Scores, Totals
 from sketchmark.episode import protocol as combined_prompt
 from sketchmark.episode.sample import Sample

@@ -9,14 +9,15 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from msgspec import UNSET
+from msgspec import UNSET, structs
 
 from sketchmark.answers.extractor import EXTRACTED, Opinion, can_be_asked, opinion, rules_of, same_answer
 from sketchmark.answers.judge import judged
-from sketchmark.engines.deadline import allowed, settled_within
+from sketchmark.engines import allowed, settled_within
 from sketchmark.episode import Episode, Grading, Scorer, Scores
 from sketchmark.episode.model import Model, Usage
 from sketchmark.errors import BadInput, BadPicture, CallFailed, ExtractorFailed, RunConflict, SketchmarkError
+from sketchmark.files.jsonl import LineWriter
 from sketchmark.folder import RunFolder
 from sketchmark.folder.format import ScoreRow
 from sketchmark.models.wrappers import CountedModel
@@ -115,6 +116,14 @@ async def grade(task: Task, episode: Episode, index: int, grading: Grading) -> S
         repeat=episode.repeat or UNSET,
         branch=episode.branch or UNSET,
     )
+
+
+def write_row(writer: LineWriter, row: ScoreRow) -> None:
+    """Write a row, without its usage if that is too large for a reader: scores do not depend on it."""
+    try:
+        writer.write(row)
+    except BadInput:
+        writer.write(structs.replace(row, usage={}))
 
 
 async def _ask_scorers(task: Task, episode: Episode, grading: Grading) -> tuple[Scores, list[str]]:

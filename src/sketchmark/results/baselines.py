@@ -16,7 +16,7 @@ from typing import Any
 from msgspec import Struct
 
 from sketchmark.answers.choices import offered
-from sketchmark.engines.deadline import allowed, within
+from sketchmark.engines import allowed, within
 from sketchmark.episode import Episode, Grading, Scorer, Scores, Turn
 from sketchmark.episode.model import Reply
 from sketchmark.episode.sample import Part, Sample

@@ -22,7 +22,7 @@ from sketchmark.folder import NUMBERS, SCORES, RunFolder, last_attempts
 from sketchmark.folder.format import EpisodeLine, Score, ScoreRow
 from sketchmark.folder.records import newest, unpack_episode
 from sketchmark.progress import NOBODY, Watcher
-from sketchmark.results import CHECK, checked, drawn_cells, grade, one_line
+from sketchmark.results import CHECK, checked, drawn_cells, grade, one_line, write_row
 from sketchmark.results.summary import NO_VERDICT
 from sketchmark.tasks import RA_AL, Task
 
@@ -108,7 +108,7 @@ async def _scored(
     label = f"{cell} {grading.scoring}"
     total = count_lines(folder.episodes_file(cell)) if watcher.looks_on else None
     watcher.begin(label, total, len(valid))
-    with closing(LineWriter(new, ScoreRow)) as writer:
+    with closing(LineWriter(new, SCORES)) as writer:
 
         async def one(line: EpisodeLine) -> ScoreRow:
             try:
@@ -117,7 +117,7 @@ async def _scored(
                 row = _unreadable(line, error, grading)
             else:
                 row = await grade(task, episode, line.index, grading)
-            writer.write(row)
+            write_row(writer, row)
             return row
 
         if valid:

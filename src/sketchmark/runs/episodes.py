@@ -16,7 +16,7 @@ from sketchmark.episode import desk as canvases
 from sketchmark.episode.desk import Desk
 from sketchmark.episode.model import Model
 from sketchmark.episode.sample import Sample
-from sketchmark.errors import CallFailed, CannotPlay, MissingExtra, SketchmarkError
+from sketchmark.errors import BadInput, CallFailed, CannotPlay, MissingExtra, SketchmarkError
 from sketchmark.media import Picture
 from sketchmark.runs.plan import Cell
 
@@ -80,6 +80,12 @@ def _last_frames(error: BaseException) -> str:
     """Return the frames where an exception came from, without folders: a run folder is passed on to others."""
     frames = traceback.extract_tb(error.__traceback__)[-_FRAMES:]
     return "\n".join(f"{Path(one.filename).name}, line {one.lineno}, in {one.name}: {one.line}" for one in frames)
+
+
+def unwritable(episode: Episode, error: BadInput) -> Episode:
+    """Return the episode without its turns: a model or a plug-in put a value there that no reader would accept."""
+    failure = Failure("error", f"the episode cannot be written: {error.args[0]}")
+    return replace(episode, turns=(), failure=failure)
 
 
 def _canvas(cell: Cell, sample: Sample, donated: _drawings_of) -> canvases.Canvas:

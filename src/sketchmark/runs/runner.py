@@ -13,7 +13,7 @@ import shutil
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import takewhile
 from pathlib import Path
 from typing import TypeVar
@@ -27,17 +27,18 @@ from sketchmark.episode.model import Model, Usage
 from sketchmark.errors import BadInput, CallFailed, RunConflict, RunStopped, SketchmarkError
 from sketchmark.files import write_json
 from sketchmark.files.jsonl import LineWriter, plain
-from sketchmark.folder import RunFolder, differences, in_short, unscored
-from sketchmark.folder.format import FORMAT, CellRecord, EpisodeLine, ModelAbout, RunRecord, ScoreRow
+from sketchmark.folder import EPISODES, SCORES, RunFolder, differences, in_short, unscored
+from sketchmark.folder.format import FORMAT, CellRecord, ModelAbout, RunRecord
 from sketchmark.folder.lock import RunLock, note_ending, note_totals, refuse_another_shard
 from sketchmark.folder.records import pack_episode
 from sketchmark.models.wrappers import Metered
 from sketchmark.progress import Calls, Watcher, told_of_calls
-from sketchmark.results import counted, grade
+from sketchmark.results import counted, grade, write_row
 from sketchmark.results.aggregate import aggregate, write_submissions
 from sketchmark.results.rescore import fill_scores
 from sketchmark.runs.checks import played_otherwise, retiring
-from sketchmark.runs.engine import Played, Players, Workplace, open_players
+from sketchmark.runs.engine import Players, Workplace, open_players
+from sketchmark.runs.episodes import unwritable
 from sketchmark.runs.jobs import CellProgress, Job, remaining_jobs, to_be_played_again
 from sketchmark.runs.plan import Cell, model_arguments
 from sketchmark.secrets import to_write_down
@@ -351,8 +352,8 @@ class _CellFiles:
             self.begun = True
             self._watcher.begin(name, self.at.total, self.at.before)
         if self._open is None:
-            episodes, scores = self._folder.episodes_file(name), self._folder.scores_file(name)
-            self._open = (LineWriter(episodes, EpisodeLine), LineWriter(scores, ScoreRow))
+            files = (self._folder.episodes_file(name), EPISODES), (self._folder.scores_file(name), SCORES)
+            self._open = LineWriter(*files[0]), LineWriter(*files[1])
         return self._open
 
     def played(self, episode: Episode) -> None:
@@ -397,15 +398,15 @@ async def _play(
         played = await players.play(job)
         budget.charge(played.paid)
         episode = played.episode
+        row = played.row
         try:
             episodes.write(pack_episode(episode, job.index, folder.pictures.save))
-        except BadInput as error:  # a plug-in's reply that is not of our types: the other episodes must stay readable
-            episode = replace(episode, turns=(), failure=Failure("error", str(error)))
-            played = Played(episode)
+        except BadInput as error:
+            episode, row = unwritable(episode, error), None
             episodes.write(pack_episode(episode, job.index, folder.pictures.save))
         await episodes.settle()
         try:
-            scores.write(played.row or await grade(cell.task, episode, job.index, grading))
+            write_row(scores, row or await grade(cell.task, episode, job.index, grading))
         except CallFailed as error:  # further calls to the judge would fail, too: the episode waits for its scores
             stopping.judge_refused(error)
             stopped_at = stopped_at or job.at

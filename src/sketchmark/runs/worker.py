@@ -34,7 +34,7 @@ from sketchmark.media.sound import Sound
 from sketchmark.models.cache import default_cache, with_cache
 from sketchmark.models.wrappers import CallCount, CountedModel, Metered, together
 from sketchmark.results import grade, one_line
-from sketchmark.runs.episodes import play
+from sketchmark.runs.episodes import play, unwritable
 from sketchmark.runs.plan import Cell, cells_of
 from sketchmark.settings import Settings
 from sketchmark.terminal import notice
@@ -226,7 +226,12 @@ class Worker:
                 with suppress(RunConflict):  # scoring needs the data, which only the run has
                     row = await grade(of.cell.task, episode, job.index, Grading(self._recipe.settings.scorings[0]))
             paid, self._paid = self._paid, Usage(calls=0)
-            return pack_outcome(job, pictures, episode, row, paid)
+            parcel = pack_outcome(job, pictures, episode, row, paid)
+            try:
+                unpack_outcome(parcel)
+            except BadInput as error:
+                return pack_outcome(job, pictures, unwritable(episode, error), None, paid)
+            return parcel
         except (MissingExtra, CannotPlay) as error:
             return wrapped(OutcomeLine(cannot_play=str(error)), {})
         except Exception as error:  # a bug of ours: shown where the run is

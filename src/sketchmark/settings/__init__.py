@@ -332,7 +332,7 @@ def parse_arguments(text: str | None) -> dict[str, Any]:
             raise BadInput(f"{piece!r} is not key=value", "write arguments as key=value,key=value")
         try:
             scalar = yaml.safe_load(value) if value else ""
-        except yaml.YAMLError:
+        except (yaml.YAMLError, ValueError):  # 2026-13-45 looks like a date
             scalar = value
         kept = isinstance(scalar, (bool, int, float)) or (isinstance(scalar, str) and value[:1] in ("'", '"'))
         values[key.strip().replace("-", "_")] = scalar if kept else value

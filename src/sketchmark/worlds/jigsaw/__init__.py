@@ -17,7 +17,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from sketchmark.engines.deadline import patient
+from sketchmark.engines import patient
 from sketchmark.episode import Episode, Grading, Scores
 from sketchmark.episode.desk import Desk
 from sketchmark.episode.protocol import FilledPrompts, Protocol
