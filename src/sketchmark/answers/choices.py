@@ -13,8 +13,9 @@ from string import ascii_uppercase
 from typing import Any, NamedTuple
 
 from sketchmark.answers.candidates import Words
-from sketchmark.answers.decision import Reader
 from sketchmark.answers.cleanup import said
+from sketchmark.answers.decision import Reader
+from sketchmark.answers.numbers import number, read_number
 from sketchmark.answers.reply import UNREAD, Parsed, plain
 from sketchmark.answers.yes_no import NO, YES, read_yes_no
 from sketchmark.episode.sample import Sample
@@ -43,6 +44,11 @@ def read_choice(response: Any, options: Sequence[str] | Mapping[str, str], quest
         answer = read_yes_no(response, question)
         if answer.value is not None:
             return Parsed(sides[YES if answer.value else NO][0], answer.how)
+    values = {letter: number(option) for letter, option in known.items()}
+    if not verdict.claimed and None not in values.values() and not _LABEL.search(heard.text):
+        given = read_number(response)
+        same = [letter for letter, value in values.items() if value == given.value]
+        return Parsed(same[0], given.how) if len(same) == 1 else UNREAD
     return UNREAD
 
 
@@ -72,6 +78,7 @@ def _relabelled(response: Any, labels: Mapping[str, str], options: Mapping[str, 
     return _PAIR.sub(lambda pair: _resolved(pair, texts), response)
 
 
+_LABEL = re.compile(r"(?<!\w)[A-Z](?:[.):]|[ ]?\|)")
 _PAIR = re.compile(
     r"(?<![\w(])\(?(?P<label>[A-Z])(?:[.):]{1,2}|,?[ ](?:i\.e\.,?|namely|which is|the letter))[ ]?(?:the letter[ ]?)?"
     r"[\"'(]?(?P<text>[A-Z])[\"')]?(?!\w)"

@@ -96,7 +96,9 @@ class Line:
         before, after = self.text(group.start - 1) if group.start else "", self.text(group.end)
         named = before in words.OPTION or after in (")", "]")
         plain = self.tokens[group.start].text not in "AIai" and before not in ("a", "an", "") and after != "+"
-        begins = self.text(0) in ("next", "then", "first", "now", "when")
+        begins = self.text(0) in ("next", "then", "first", "now", "when") or "see" in [
+            self.text(at) for at in range(max(0, group.start - 2), group.start)
+        ]
         return group.form == "letter" and (named or plain) and not begins and after != "would"
 
     def labelled(self, group: Group) -> bool:

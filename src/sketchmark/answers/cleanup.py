@@ -1,8 +1,8 @@
 """Clean-up of a reply: the first stage of the strict parser.
 
 Other turns of a chat, special tokens, tool calls, struck text, links and Markdown go. Answers that a reply marks
-itself (`\\boxed{…}`, `<answer>…</answer>`, `{"answer": …}`, `finish("B")`) become slots. A slot is one character of the
-text, so the sentence around a marked answer can still deny it.
+itself (`\\boxed{…}`, `<answer>…</answer>`, `{"answer": …}`, `finish("B")`) become slots. A slot is one character of
+the text, so the sentence around a marked answer can still deny it.
 """
 
 from __future__ import annotations
@@ -107,7 +107,8 @@ _CALLED = (
 _CALL = re.compile(
     rf"\b(?P<ours>{_CALLED})[ ]?(?:\((?:\w{{1,20}}[ ]?=[ ]?)?(?:\"(?P<a>[^\"\n]{{0,200}})\"|'(?P<b>[^'\n]{{0,200}})'"
     r"|(?P<d>[\w.-]{1,20}))[ ]?\)|\[(?P<c>[^\[\]\n]{1,200})\])"
-    r"|\b[a-z_][\w.]{1,40}(?:\([ ]?(?:\w{1,20}[ ]?[=:][ ]?)?[\"'][^\"\n]{0,200}[\"'][^()\n]{0,200}\)|\[[^\[\]\n]{1,200}\](?=\s|$))",
+    r"|\b[a-z_][\w.]{1,40}(?:\([ ]?(?:\w{1,20}[ ]?[=:][ ]?)?[\"'][^\"\n]{0,200}[\"'][^()\n]{0,200}\)"
+    r"|\[[^\[\]\n]{1,200}\](?=\s|$))",
     re.IGNORECASE,
 )
 _RETURNED = re.compile(
@@ -164,7 +165,8 @@ def _call(found: re.Match[str]) -> str:
 _ANSWER_KEY = re.compile(
     r"(?:(?:final|correct|my|your|the|predicted|selected|chosen|best)[_ -]?)*"
     r"(?:answers?|choice|option|prediction|letter|label|selection|response|result|output|verdict|key|value|pred|ans"
-    r"|réponse|respuesta|antwort|risposta|resposta|cevap|ответ|答案|答え|정답|回答)(?:[_ -]?(?:letter|key|id|text|value|choice|option))?",
+    r"|réponse|respuesta|antwort|risposta|resposta|cevap|ответ|答案|答え|정답|回答)"
+    r"(?:[_ -]?(?:letter|key|id|text|value|choice|option))?",
     re.IGNORECASE,
 )
 _NOISE_KEY = re.compile(

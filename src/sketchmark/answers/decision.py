@@ -1,8 +1,8 @@
 """The last stage of the strict parser: from the roles of all mentions to the answer, or to none.
 
-It never guesses. Statements are read in order; the last claim decides if it is as strong as what was claimed before,
-or corrects it. Two claims of equal strength leave the reply undecided. A reply without any claim is parsed as a whole:
-it may be only its answer, "B because the wall is thin", or name only one option that nothing speaks against.
+It never guesses. Statements are read in order. The last claim decides if it is as strong as what was claimed before,
+or corrects it. Two claims of equal strength leave the reply undecided. A reply without any claim is parsed as a
+whole: it may be only its answer, "B because the wall is thin", or name only one option that nothing speaks against.
 """
 
 from __future__ import annotations
@@ -21,9 +21,11 @@ from sketchmark.answers.vocabulary import ANSWER, CONCLUDING, FILLER, in_our_wor
 
 _AFTER_LABEL = word_set(". , : ; - – — ) ! because since as due for given based ( 。 …")
 _ADDS = re.compile(r"\b(?:also|as well|too)\b", re.IGNORECASE)
+_OFFERS = re.compile(r"\b(?:options|choices|possibilities)\b[^:]{0,40}:\s?\Z", re.IGNORECASE)
 _YES = re.compile(r"\s?(?:yes|yeah|yep|correct|right|true)\b", re.IGNORECASE)
 _TORN = re.compile(
-    r"\b(?:back and forth|can(?:no|')t decide|undecided|torn between|not commit|not sure which|hard to (?:say|tell|choose)"
+    r"\b(?:back and forth|can(?:no|')t decide|undecided|torn between|not commit|not sure which"
+    r"|hard to (?:say|tell|choose)"
     r"|toss-?up|coin flip|could go either way)\b",
     re.IGNORECASE,
 )
@@ -121,6 +123,7 @@ class Reader:
                 one.listed = other.listed = not other.statement.corrects
             one.agreed = one.statement.asked and not self.opening and _YES.match(other.statement.text) is not None
         for one, other in pairwise(entries):
+            other.listed = other.listed or _OFFERS.search(one.statement.text) is not None
             other.after_cue = not other.listed and _opens(one)
         return entries
 
@@ -128,7 +131,7 @@ class Reader:
         last = made[-1]
         strength = _STRENGTH[last.how]
         for claim in made[:-1] if not self.several else ():
-            differs = claim.letters != last.letters
+            differs = claim.letters != last.letters and len(claim.letters) == 1
             stronger = _STRENGTH[claim.how] > strength or (claim.how == last.how == "announced")
             wins = last.final or (last.headed and not claim.headed) or (last.apart and not claim.headed)
             if differs and stronger and not wins:

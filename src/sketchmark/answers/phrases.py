@@ -112,14 +112,15 @@ _COMPARING = word_set(
     " treatment rival unlike against beside near opposite question topic expert about mistook imitates top"
 )
 _KIND = word_set(
-    "group kind type sort piece bunch pair set picture image photo view case example form colour color shade variety lot"
-    " number member species herd flock slice glass cup bowl plate bottle couple photograph drawing painting sketch model"
+    "group kind type sort piece bunch pair set picture image photo view case example form colour color shade variety"
+    " lot number species herd flock slice glass cup bowl plate bottle couple photograph drawing painting sketch"
 )
 _ELSE = word_set("different alike elsewhere else similar")
 _ADJECTIVE = re.compile(r"\w{2,}(?:al|ic|ous|ful|ive|ish|less|able|ible|ern|ular|ny|my|den|ed)\Z")
 _COLOURS = word_set(
     "red green blue yellow orange purple pink brown black white grey gray silver golden gold beige violet turquoise"
-    " cyan magenta maroon navy tan round square big small large open closed empty full old young tall short hot cold wet dry"
+    " cyan magenta maroon navy tan round square big small large open closed empty full old young tall short hot"
+    " cold wet dry"
 )
 
 

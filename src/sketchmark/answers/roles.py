@@ -12,8 +12,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from sketchmark.answers import vocabulary as words
-from sketchmark.answers.clauses import Group, Line, is_mark
 from sketchmark.answers.candidates import Token
+from sketchmark.answers.clauses import Group, Line, is_mark
 from sketchmark.answers.statements import Statement
 from sketchmark.answers.vocabulary import word_set
 

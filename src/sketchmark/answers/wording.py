@@ -36,7 +36,7 @@ _SPELLINGS = [
         (r"(?<=\w{4})ll(?=(?:ed|ing|ers?)$)", "l"),
     )
 ]
-_ORDINALS = "first second third fourth fifth sixth seventh eighth ninth tenth".split()
+_ORDINALS = ["first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth"]
 _LONGEST_GAP = 2
 """Words that a phrase may have more than its ground truth, if they are the same without blanks: `basket ball`."""
 

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from sketchmark.answers.candidates import FIRST_WORDS, Words
-from sketchmark.answers.decision import Reader
 from sketchmark.answers.cleanup import FIRST_SLOT, Said, said
+from sketchmark.answers.decision import Reader
 from sketchmark.answers.reply import UNREAD, Parsed
 from sketchmark.answers.statements import Statement, statements
 from sketchmark.answers.vocabulary import APOSTROPHE, HEDGE, NEGATOR, TABLES, in_our_words, word_set
@@ -51,7 +51,8 @@ _DOUBT = HEDGE | word_set(
     " doubt think believe exclude excluded certain assume"
 )
 _SHORT = {"isn't": "is not", "aren't": "are not", "doesn't": "does not", "don't": "do not", "there's": "there is",
-          "it's": "it is", "can't": "cannot", "didn't": "did not", "hasn't": "has not", "wasn't": "was not", "weren't": "were not"}  # fmt: skip
+          "it's": "it is", "can't": "cannot", "didn't": "did not", "hasn't": "has not",
+          "wasn't": "was not", "weren't": "were not"}  # fmt: skip
 _FIRST = word_set("there no i we it they the this that these a an")
 _LEADS = re.compile(r"(?:(?:so|thus|hence|therefore|overall|and|indeed|clearly|yes|,) )+")
 _SURE = r"(?:clearly |definitely |indeed |obviously |currently |also )?"
@@ -285,17 +286,19 @@ _SAID = re.compile(
     r"|but|and|or|not|is|was|are|if|in|on|at|to|such)\b)"
     rf"|{_START}(?:(?P<yes_start>{_plain('yes')})|(?P<no_start>{_plain('no')})){_END}"
     rf"|\b(?:(?P<yes_end>{_plain('yes')})|(?P<no_end>{_plain('no')})){_CLOSE}"
-    r"|答案(?:[是为][ ]?:?|[ ]?:)[ ]?(?:(?P<yes_zh>是的|是|对的|对|有|正确)|(?P<no_zh>不是|没有|不对|不正确|错误|否|无|错|不))(?=\W|$)",
+    r"|答案(?:[是为][ ]?:?|[ ]?:)[ ]?"
+    r"(?:(?P<yes_zh>是的|是|对的|对|有|正确)|(?P<no_zh>不是|没有|不对|不正确|错误|否|无|错|不))(?=\W|$)",
     re.IGNORECASE | re.MULTILINE,
 )
 _WHOLE = rf"(?:(?P<yes>{_sentences('affirmed')})|(?P<no>{_sentences('denied')}))(?=\s?[.!,;…。、*\"')\]]|\s?$)"
 _BOTH = re.compile(
-    rf"(?<!\w)(?:(?:{_plain('yes')})[ /]{{1,3}}(?:\w+[ /]{{1,3}}){{0,2}}(?:{_plain('no')}|no)"
-    rf"|(?:{_plain('no')}|no)[ /]{{1,3}}(?:\w+[ /]{{1,3}}){{0,2}}(?:{_plain('yes')}))(?!\w)",
+    rf"(?<!\w)(?:(?:{_plain('yes')})[ /]{{1,3}}(?:(?!but\b|sondern\b)\w+[ /]{{1,3}}){{0,2}}(?:{_plain('no')}|no)"
+    rf"|(?:{_plain('no')}|no)[ /]{{1,3}}(?:(?!but\b|sondern\b)\w+[ /]{{1,3}}){{0,2}}(?:{_plain('yes')}))(?!\w)",
     re.IGNORECASE,
 )
 _SENTENCE = re.compile(
-    rf"(?:^[^\w\n]{{0,4}}|(?<=[.!?:]\s)|(?<=[。！？、]))(?:(?:and|so|but|well|ok|answer:|hence|therefore),? )?{_WHOLE}",
+    r"(?:^[^\w\n]{0,4}|(?<=[.!?:]\s)|(?<=[。！？、]))"
+    rf"(?:(?:and|so|but|well|ok|answer:|hence|therefore),? )?{_WHOLE}",
     re.IGNORECASE | re.MULTILINE,
 )
 _TURNED = re.compile(rf"\b(?:but|however|yet),? (?:actually,? |in fact,? )?{_WHOLE}", re.IGNORECASE | re.MULTILINE)

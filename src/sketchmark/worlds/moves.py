@@ -26,8 +26,8 @@ from itertools import zip_longest
 from typing import Any, TypeVar
 
 from sketchmark.answers.candidates import FIRST_WORDS, Token, Words
-from sketchmark.answers.decision import Reader
 from sketchmark.answers.cleanup import said
+from sketchmark.answers.decision import Reader
 from sketchmark.answers.reply import without_thinking
 from sketchmark.answers.statements import statements
 from sketchmark.answers.vocabulary import HEDGE, is_negator
