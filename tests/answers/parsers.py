@@ -246,7 +246,7 @@ WITHOUT: Mapping[str, str] = {
     "answers.decision": _READER,
     "answers.statements": _READER,
     "answers.vocabulary": _READER,
-    "answers.wording": _READER,
+    "answers.equality": _READER,
     "serve.faults": _USERS,
     "benchmarks.voila.results_file": _FILE,
     "view.query": _USERS,

@@ -257,7 +257,9 @@ def _at(raw: Sequence[Token], place: int) -> Token:
 
 def _inside_a_word(token: Token, before: Token, after: Token, beyond: Token) -> bool:
     """Return whether a letter is part of `I'm`, `D-dimer`, `d_A`, `x^C` or `e.g.`"""
-    if token.glued and before.glued and before.text in ("'", "-", "_", "^"):
+    if token.glued and ((before.glued and before.text in ("'", "-", "_", "^", ".")) or before.text[-1:].isdigit()):
+        return True
+    if after.glued and after.text[:1].isdigit():
         return True
     if not (after.glued and beyond.glued):
         return False

@@ -67,6 +67,10 @@ def _relabelled(response: Any, labels: Mapping[str, str], options: Mapping[str, 
     """
     if not isinstance(response, str):
         return response
+    shares = [(int(share[2]), share) for share in _SHARE.finditer(response)]
+    best = max(shares, default=None, key=lambda share: share[0])
+    if best and len(shares) > 1 and best[0] > 50 and {share[1][1] for share in shares} <= labels.keys():
+        return best[1][1]
     numbered = {label: letter for letter, label in labels.items() if label.upper() != letter}
     if numbered:
         either = "|".join(sorted(map(re.escape, numbered), key=len, reverse=True))
@@ -78,6 +82,7 @@ def _relabelled(response: Any, labels: Mapping[str, str], options: Mapping[str, 
     return _PAIR.sub(lambda pair: _resolved(pair, texts), response)
 
 
+_SHARE = re.compile(r"(?<!\w)\(?([A-Z])\)?[ ]?[(:=-]{0,2}[ ]?(\d{1,3})[ ]?%")
 _LABEL = re.compile(r"(?<!\w)[A-Z](?:[.):]|[ ]?\|)")
 _PAIR = re.compile(
     r"(?<![\w(])\(?(?P<label>[A-Z])(?:[.):]{1,2}|,?[ ](?:i\.e\.,?|namely|which is|the letter))[ ]?(?:the letter[ ]?)?"

@@ -111,6 +111,7 @@ _CALL = re.compile(
     r"|\[[^\[\]\n]{1,200}\](?=\s|$))",
     re.IGNORECASE,
 )
+_PIPED = re.compile(r"^[ ]?\|([^|\n]{1,40})\|[ ]?$", re.M)
 _RETURNED = re.compile(
     r"^\s?(?:return|echo|print|puts)\s(?P<quote>[\"']?)(?P<text>[^\s\"';]{1,40})(?P=quote);?\s?$", re.M
 )
@@ -251,7 +252,7 @@ def _scalar(value: Any) -> str:
 
 
 _PIECE = re.compile(
-    r"\\(?P<box>boxed|fbox)[ ]?\{|\\(?:boxed|fbox)\s(?P<word>[^\s{}\\]{1,40})"
+    r"\\(?P<box>boxed|fbox|framebox)[ ]?\{|\\(?:boxed|fbox)\s(?P<word>[^\s{}\\]{1,40})"
     r"|\\(?P<wrap>text|textbf|textit|textrm|textsf|mathrm|mathbf|mathit|mathsf|mbox|operatorname|bf|rm)[ ]?\{"
     r"|<(?P<tag>/?)(?:final_?|the_)?(?:answer|ans|choice|solution)>|<\|(?:begin|(?P<end>end))_of_box\|>"
     r"|(?P<json>[\"'](?:(?:final|correct)[_ ]?)?(?:answer|choice|option|prediction|label)[\"'][ ]?:\s?"
@@ -282,6 +283,7 @@ def said(response: Any) -> Said:
     text = _json(_STRUCK.sub(" ", _TOOL.sub(lambda tool: tool["body"], text)))
     text = _ADDRESS.sub(" ", _LINK.sub(lambda link: link["text"] or " ", _CALL.sub(_call, text)))
     text = _chosen_in_bold(_table(_RETURNED.sub(r"<answer>\g<text></answer>", text)))
+    text = _PIPED.sub(r"\1", text)
     text = _HTML.sub(lambda tag: "\n" if tag["line"] else "", text)
     text = _BOX.sub(_box, _GAP.sub(lambda gap: "\n\n" if gap[0][0] == "\n" else " ", text))
     return unwrapped(text)

@@ -107,8 +107,18 @@ class Reader:
         claims = claims_of(
             entry.line, entry.statement, after_cue=entry.after_cue, alone=not self.letters, phrases=self.phrases
         )
+        opens = self.opening and bool(entry.line.groups) and entry.line.groups[0].start == 0
+        if opens and entry.line.groups[0].form == "words" and entry.statement.own:
+            claims = self._opened(entry, list(claims))
         for claim in claims:
             yield Claim(claim.letters, claim.how, final, headed, entry.statement.apart) if claim else None
+
+    def _opened(self, entry: Entry, claims: list[Claim | None]) -> Iterator[Claim | None]:
+        """A statement that begins with yes or no claims it, whatever follows."""
+        group = entry.line.groups[0]
+        if not claims and not entry.line.denied(group) and not entry.line.hedged_at(group):
+            claims = [Claim(group.letters.union(*(one.letters for one in entry.line.groups)), "bare")]
+        yield from claims
 
     def _entries(self, text: str, slots: Sequence[frozenset[str]]) -> list[Entry]:
         text = in_our_words(self.words.marked(text))
@@ -155,6 +165,8 @@ class Reader:
             if not (another or first.line.denied(group) or first.line.hedged_at(group)):
                 others = labels_after(first.line, group)
                 others |= also(first.line, group)[0] if group.form == "words" else frozenset()
+                if first.line.text(group.end) == "(":
+                    others = others.union(*(one.letters for one in first.line.groups if not first.line.denied(one)))
                 return self._checked(group.letters.union(others, *labels), "reply")
         return self._mentioned(entries)
 

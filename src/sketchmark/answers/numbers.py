@@ -45,7 +45,7 @@ _OPERATED = re.compile(
 )
 _SHARE = re.compile(r"(?<=\d)[ ](?:out[ ])?of[ ](?:the[ ]|a[ ]total[ ]of[ ])?(?=\d)", re.IGNORECASE)
 _SHIFTED_BEFORE = re.compile(
-    r"\b(?:up to|half(?: of)?|twice|at (?:least|most)|(?:more|less|fewer) than|over|under)[ ]\Z"
+    r"\b(?:(?<!adds )(?<!add )up to|half(?: of)?|twice|at (?:least|most)|(?:more|less|fewer) than|over|under)[ ]\Z"
     r"|[≥≤√±]\s?\Z|(?<![-=\w])[<>]\s?\Z",
     re.I,
 )
@@ -56,13 +56,14 @@ _SHIFTED_AFTER = re.compile(
 )
 _NAMED = re.compile(
     r"(?:\b(?:figures?|fig\.?|images?|pictures?|photos?|steps?|pages?|tables?|questions?|options?|sections?|chapters?|items?"
-    r"|parts?|equations?|eq\.?|examples?|case|no\.|exercise|problem|error|code|version|room|gate|line|row|column|panel"
-    r"|confidence|certainty|score|rank|team|player|apollo|covid|type|grade|level|number one|#)"
+    r"|out of|parts?|equations?|eq\.?|examples?|case|no\.|exercise|problem|error|code|version|room"
+    r"|gate|line|row|column|panel|confidence|certainty|score|rank|team|player|type|grade|level|#)"
     r"[ ]?#?[ ]?|[A-Za-z]-|[A-Za-z]\(|\b(?:confidence|certainty)\b[^.\n]{0,20})\Z"
     r"|\b(?:a|an|the)[ ](?-i:[A-Z][a-z]+)[ ]\Z",
     re.IGNORECASE,
 )
 _SURE = re.compile(r"[ ]?%?[ ](?:sure|confident|certain|confidence|probability|chance)\b", re.IGNORECASE)
+_MINUS = re.compile(r"(?<![\w)])(?:minus|negative) (?=\d)", re.I)
 _LIST_MARK = re.compile(r"^[ ]?(\d{1,2})[.)][ ]\S", re.MULTILINE)
 _DECIMAL_COMMA = re.compile(
     r"(?<![\d.,])\d{1,3}(?:[. ]\d{3})*,(?:\d{1,2}|\d{4,})(?![\d,])|\b(?:die|der|das|ist|und|sind|hat"
@@ -137,18 +138,9 @@ _TENS = dict(
     )
 )
 _SCALES = {"hundred": 100, "thousand": 1_000, "million": 1_000_000, "billion": 1_000_000_000}
-_PARTS = {
-    "half": 2,
-    "halves": 2,
-    "third": 3,
-    "thirds": 3,
-    "quarter": 4,
-    "quarters": 4,
-    "fifth": 5,
-    "fifths": 5,
-    "tenth": 10,
-    "tenths": 10,
-}
+_PARTS = {"half": 2, "halves": 2, "quarter": 4, "quarters": 4}
+for _size, _name in enumerate(["third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth"], start=3):
+    _PARTS |= {_name: _size, f"{_name}s": _size}
 _ENGLISH = {**{word: value for value, word in enumerate(_UNITS)}, **_TENS}
 _EN = "|".join(sorted(_ENGLISH, key=len, reverse=True))
 _SCALE = "|".join(_SCALES)
@@ -158,7 +150,8 @@ _WORDED = re.compile(
     rf"(?:[ -](?:and[ ])?(?:{_EN}|{_SCALE})){{0,12}})"
     rf"(?:[ ](?P<part>{_PART})(?![\w-])|[ ]point[ ](?P<point>(?:{_EN})(?:[ ](?:{_EN})){{0,6}})"
     r"|(?P<half>[ ]and[ ]a[ ]half))?"
-    rf"|(?:(?:a[ ])?(?P<one>half|quarter)|a[ ](?P<third>third))(?=[.!]?\s?\Z))(?![\w-])",
+    rf"|(?:(?:a[ ])?(?P<one>half|quarter)|a[ ](?P<third>third))"
+    rf"(?:[ ](?:of[ ])?an?[ ](?P<scale>{_SCALE})|(?=[.!]?\s?\Z))|an?[ ](?P<dozen>dozen))(?![\w-])",
     re.IGNORECASE,
 )
 _ONE_BEFORE = re.compile(
@@ -210,9 +203,13 @@ def spelt_numbers(text: str) -> Iterator[tuple[int, int, float]]:
 
 
 def _spelt(found: re.Match[str]) -> float:
+    if found["dozen"]:
+        return 12.0
     one = found["one"] or found["third"]
     value = 1 / _PARTS[one.casefold()] if one else float(_counted(found["many"]))
-    if found["part"]:
+    if found["scale"]:
+        value *= _SCALES[found["scale"].casefold()]
+    elif found["part"]:
         value /= _PARTS[found["part"].casefold()]
     elif found["point"]:
         value += float("0." + "".join(str(_ENGLISH[word.casefold()] % 10) for word in found["point"].split()))
@@ -256,7 +253,7 @@ class _Numbers(Words):
         marks = list(_LIST_MARK.finditer(text))
         listed = {mark.start(1) for mark in marks if len(marks) > 1 or mark[1] == "1"}
         comma = _DECIMAL_COMMA.search(text) is not None
-        text = self._spelt(text)
+        text = self._spelt(_MINUS.sub("-", text))
         marks = list(_LIST_MARK.finditer(text))
         listed = {mark.start(1) for mark in marks if len(marks) > 1 or mark[1] == "1"}
         marked = _NUMBER.sub(lambda found: found[0] if found.start() in listed else self._number(found, comma), text)
