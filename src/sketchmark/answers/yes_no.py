@@ -111,9 +111,8 @@ _DENYING = word_set("not cannot never no")
 _RESTATED_ODD = word_set("or not no never there")
 _SHORT_REPLY = 80
 _ENGLISH = word_set("is are was were does do did can there the")
-_EXISTS, _ABSENT = (
-    re.compile(any_word(word_set(TABLES["existence"][name])), re.IGNORECASE) for name in ("yes", "no")
-)
+_EXISTS, _ABSENT = (re.compile(any_word(word_set(TABLES["existence"][name])), re.I) for name in ("yes", "no"))
+_ASKING_SIGNS = frozenset("是否有没沒吗嗎か不")
 _SECOND = word_set(
     "there is are was were has have which who i we it they yet but though although because however if as"
 )
@@ -164,14 +163,10 @@ def read_finding(text: str, question: str) -> bool | None:
 def _exists(text: str, question: str) -> bool | None:
     """Return whether a short reply in another language than English says that the thing asked about is there."""
     words, asked = set(_words(text)), set(_words(question))
-    wide = any(map(is_wide, text))
-    shared = wide or any(len(word) > 2 and word not in FILLER for word in words & asked)
-    if (
-        not shared
-        or len(text) > _SHORT_REPLY
-        or asked & _ENGLISH
-        or set(in_our_words(text).split()) & (HEDGE | {"or", "but", "if"})
-    ):
+    signs = {sign for sign in question if is_wide(sign)} - _ASKING_SIGNS
+    shared = signs & set(text) or any(len(word) > 2 and word not in FILLER for word in words & asked)
+    doubted = set(in_our_words(text).split()) & (HEDGE | {"or", "but", "if", "?"})
+    if not shared or len(text) > _SHORT_REPLY or asked & _ENGLISH or doubted or "是否" in text:
         return None
     if _ABSENT.search(text):
         return False
