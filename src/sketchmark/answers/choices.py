@@ -67,6 +67,8 @@ def _relabelled(response: Any, labels: Mapping[str, str], options: Mapping[str, 
     """
     if not isinstance(response, str):
         return response
+    if asked := _QUESTION_FORM.fullmatch(response):
+        return asked[1]
     shares = [(int(share[2]), share) for share in _SHARE.finditer(response)]
     best = max(shares, default=None, key=lambda share: share[0])
     if best and len(shares) > 1 and best[0] > 50 and {share[1][1] for share in shares} <= labels.keys():
@@ -83,6 +85,8 @@ def _relabelled(response: Any, labels: Mapping[str, str], options: Mapping[str, 
 
 
 _SHARE = re.compile(r"(?<!\w)\(?([A-Z])\)?[ ]?[(:=-]{0,2}[ ]?(\d{1,3})[ ]?%")
+_QUESTION_FORM = re.compile(r"\s*A:\s{0,3}(\(?[A-Z]\)?\.?)\s*")
+"""`A:` for "answer", as in a dialogue of Q and A."""
 _LABEL = re.compile(r"(?<!\w)[A-Z](?:[.):]|[ ]?\|)")
 _PAIR = re.compile(
     r"(?<![\w(])\(?(?P<label>[A-Z])(?:[.):]{1,2}|,?[ ](?:i\.e\.,?|namely|which is|the letter))[ ]?(?:the letter[ ]?)?"

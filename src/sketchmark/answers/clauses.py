@@ -29,7 +29,7 @@ _VERDICT_MARKS = _YES | _NO
 _RELATIVE = word_set("which who that where the with being having as")
 _NO_LABEL = words.OPTION | word_set(
     "example examples question figure step image panel group team vitamin type note confidence second runner hint"
-    " eliminated wrong first previous initial user student"
+    " eliminated wrong first previous initial user student grade class plan point section hepatitis blood"
 )
 """Words of labels that do not announce an answer."""
 _EXCEPT = word_set("except but besides excluding not than")
@@ -100,7 +100,8 @@ class Line:
         plain = clear and before not in ("a", "an", "") and after != "+"
         seen = before == "see" or (is_mark(before) and self.text(group.start - 2) == "see")
         begins = seen or self.text(0) in ("next", "then", "first", "now", "when")
-        return group.form == "letter" and (named or plain) and not begins and after != "would"
+        other = _NO_LABEL.intersection(self.text(at) for at in range(max(0, group.start - 2), group.start))
+        return group.form == "letter" and (named or (plain and not other)) and not begins and after != "would"
 
     def labelled(self, group: Group) -> bool:
         """Return whether a short label introduces the option and nothing follows it: `Verdict: B`."""
@@ -244,8 +245,8 @@ class Line:
             return True if self.ends(end + 2) else None
         if head in ("the", "as") and following in words.RIGHT | {"the", "my"}:
             return True if {self.text(end + 2), self.text(end + 3)} & (words.ANSWER | words.OPTION) else None
-        if head == "correct" and self.ends(end + 1):
-            return True
+        if head in ("correct", "right", "true", "wrong", "incorrect", "false") and self.ends(end + 1):
+            return head in ("correct", "right", "true")
         if head == "best":
             return True if following in ("fits", "matches", "describes", "represents", "explains") else None
         if head not in words.VERB:

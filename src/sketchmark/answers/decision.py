@@ -19,9 +19,10 @@ from sketchmark.answers.roles import Claim, also, claims_of, is_answer, labels_a
 from sketchmark.answers.statements import Statement, statements
 from sketchmark.answers.vocabulary import ANSWER, CONCLUDING, FILLER, in_our_words, word_set
 
-_AFTER_LABEL = word_set(". , : ; - – — ) ! because since as due for given based ( 。 …")
+_AFTER_LABEL = word_set(". , : ; - – — ) ! not because since as due for given based ( 。 …")
 _ADDS = re.compile(r"\b(?:also|as well|too)\b", re.IGNORECASE)
 _OFFERS = re.compile(r"\b(?:options|choices|possibilities)\b[^:]{0,40}:\s?\Z", re.IGNORECASE)
+_CAPITAL = re.compile(r"(?<![\w'])[A-Z](?![\w'])")
 _YES = re.compile(r"\s?(?:yes|yeah|yep|correct|right|true)\b", re.IGNORECASE)
 _TORN = re.compile(
     r"\b(?:back and forth|can(?:no|')t decide|undecided|torn between|not commit|not sure which"
@@ -173,8 +174,10 @@ class Reader:
     def _mentioned(self, entries: Sequence[Entry]) -> Commitment:
         """Return the one option that is named in a finding, if nothing is said against it and no other is named."""
         named: set[str] = set()
-        stated = False
+        stated = unread = False
         for entry in entries:
+            capitals = {sign for sign in _CAPITAL.findall(entry.statement.text) if sign in self.letters}
+            unread = unread or bool(capitals - {"A", "I"}.union(*(group.letters for group in entry.line.groups)))
             answer = self.phrases and is_answer(entry.line)
             for group in entry.line.groups:
                 if entry.line.denied(group) or entry.statement.aside:
@@ -186,7 +189,9 @@ class Reader:
                 placed = not self.opening or (
                     entry.line.at_edge(group) and not set('"“«') & set(entry.statement.text)
                 )
-                whole = group.form == "words" or (entry.statement.text[-1:] in _CLOSED and entry.line.is_label(group))
+                whole = group.form == "words" or (
+                    not unread and entry.statement.text[-1:] in _CLOSED and entry.line.is_label(group)
+                )
                 stated = stated or (whole and placed and entry.statement.stated)
         return self._checked(frozenset(named), "reply") if stated else NOTHING
 

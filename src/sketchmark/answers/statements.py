@@ -20,7 +20,7 @@ _END = re.compile(
     r"(?<=[.!?;…])[\"')\]]{0,3}\s+|(?<=[。！？；])|,?\s+(?:but|however|yet)\b,?"
     r"|(?=\b(?:no,? )?(?:wait|scratch that)\b)"
     rf"|(?:\.\.\.?|…|[,;](?=\s)|\s[—–-])\s{{0,3}}(?:(?:oh|uh|um|hmm|ah|or|well|sorry),? )?(?={_NO})"
-    rf"|(?:\.\.\.|…|[,;—–-])\s{{0,3}}(?=(?:{_WITHDRAWING})\b)"
+    rf"|(?:\.\.\.|…|[,;—–-])\s{{0,3}}(?=(?:or )?(?:{_WITHDRAWING})\b)"
     r"|\s?\((?=(?:edit|correction|actually|no|sorry|rather)\b)"
     r"|,\s(?=(?:with|and) [^,.;]{1,40}\b(?:alternative|runner-up|backup|second)\b)",
     re.I,
@@ -42,8 +42,9 @@ def _mode(name: str) -> re.Pattern[str]:
 _SUPPOSED, _SEEN, _TOLD, _OTHER = map(_mode, ("supposed", "looking", "hearsay", "second_choice"))
 _ASKED_FOR, _TAKEN_BACK, _PLANNED, _REFUSED = map(_mode, ("instruction", "taken_back", "plan", "refusal"))
 _LEAD_BACK = re.compile(
-    r"\A(?:(?:oh|uh|um|hmm|ah|well|ok|okay|but|sorry|oops|hold on|wait|actually|rather|scratch that|strike that"
-    r"|on second thoughts?|on reflection|correction|edit|i meant?|make that|(?:i(?:'ve| have)? )?changed my mind"
+    r"\A(?:or (?=rather))?(?:(?:oh|uh|um|hmm|ah|well|ok|okay|but|sorry|oops|hold on|wait|actually|rather|scratch that"
+    r"|strike that|on second thoughts?|on reflection|correction|edit|i meant?|make that"
+    r"|(?:i(?:'ve| have)? )?changed my mind"
     rf"|my mistake|my bad|(?:or )?{_NO}|nope|no(?= wait| actually))[\s,.:;!…—–-]{{0,6}})+",
     re.I,
 )
@@ -51,7 +52,7 @@ _LEAD_BACK = re.compile(
 
 _TURN = re.compile(r"but|however|yet", re.I)
 _SAYS_NO = re.compile(r"\s?(?:nope|no)\b", re.I)
-_CORRECTS = re.compile(r"\s?(?:actually|rather|instead|in fact|but|edit|final)\b", re.I)
+_CORRECTS = re.compile(r"\s?(?:actually|rather|instead|in fact|but|edit|final|sorry|oops|or rather)\b", re.I)
 
 
 @dataclass(frozen=True)
