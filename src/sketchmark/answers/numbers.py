@@ -162,7 +162,7 @@ _ONE_AFTER = re.compile(
     r"\s?(?:\Z|[.!)\n\"]|[a-z]+(?<!\bof)(?<!\bcan)(?<!\bmore)(?<!\bor)(?<!\bis)(?<!\bmust)(?<!\bcould)\b)", re.I
 )
 _WIDE = re.compile(
-    r"(?:(?<=[是为有共到数])|(?<=总共)|(?<=答案)|(?<=:)|(?<=: )|^)[零一二三四五六七八九十百千两]{1,9}"
+    r"(?:(?<=[是为有共到数はがに])|(?<=总共)|(?<=答案)|(?<=:)|(?<=: )|^)[零一二三四五六七八九十百千两]{1,9}"
     r"(?=[个個只條条人名张張本台羽つ匹枚辆头棵朵次度年元件块支座位艘]|[。.!]?\s?$)",
     re.MULTILINE,
 )
@@ -177,6 +177,7 @@ def _foreign() -> tuple[re.Pattern[str], dict[str, int]]:
     return re.compile(words.any_word(values), re.IGNORECASE), values
 
 
+_ARTICLES = words.word_set("un um uno bir on")
 _SHARED = words.word_set("on once due un um uno sei six null bir otto")
 """Number words that mean something else in another language; they count only as a whole reply."""
 
@@ -198,7 +199,8 @@ def spelt_numbers(text: str) -> Iterator[tuple[int, int, float]]:
     whole = text.strip(' .!\n*"')
     for found in pattern.finditer(text):
         word = found[0].casefold()
-        if word not in _ENGLISH and (word not in _SHARED or whole == found[0]):
+        known = word not in _SHARED or whole == found[0] or (word not in _ARTICLES and _DECIMAL_COMMA.search(text))
+        if word not in _ENGLISH and known:
             yield found.start(), found.end(), float(values[word])
 
 
@@ -294,9 +296,10 @@ class _Numbers(Words):
 class _NumberReader(Reader):
     def _decided(self, made: Sequence[Claim], entries: Sequence[Entry]) -> Commitment:
         """A total counts even if its parts are claimed: `There are 7 rows of 4 seats, which makes 28`."""
-        if made[-1].how in ("stated", "bare", "concluded") and not made[-1].final:
+        if made[-1].how in ("stated", "bare", "concluded"):
             found = [group.letters for entry in entries if entry.statement.own for group in entry.line.groups]
-            if total := _total(found):
+            total = _total(found)
+            if total and (total == found[-1] or not made[-1].final):
                 return self._checked(total, "concluded")
         return super()._decided(made, entries)
 

@@ -110,10 +110,12 @@ _DOUBTING = word_set("possible suspected probable presumed alleged potential so-
 _COMPARING = word_set(
     "resembles resemble resembling similar mistaken confused compared contemporary discuss fears fear feared history"
     " treatment rival unlike against between beside near opposite question topic expert about mistook imitates top"
+    " next"
 )
 _KIND = word_set(
-    "group kind type sort piece bunch pair set picture image photo view case example form colour color shade variety"
-    " lot number species herd flock slice glass cup bowl plate bottle couple photograph drawing painting sketch"
+    "city town country state group kind type sort piece bunch pair set picture image photo view case example form"
+    " colour color shade variety lot number species herd flock slice glass cup bowl plate bottle couple photograph"
+    " drawing painting sketch"
 )
 _NOUN = word_set("scan set logo inc corp company brand sign visible zu")
 _ELSE = word_set("different alike elsewhere else similar")

@@ -76,7 +76,12 @@ class Statement:
     @cached_property
     def own(self) -> bool:
         """True if this is the model's own view: not a question, supposition, hearsay or second choice."""
-        if self.aside or self.asked or _SUPPOSED.search(_SEEN.sub(" ", self.text)):
+        if (
+            self.aside
+            or self.asked
+            or self.text[:3].casefold() == "or "
+            or _SUPPOSED.search(_SEEN.sub(" ", self.text))
+        ):
             return False
         return not any(mode.search(self.text) for mode in (_TOLD, _ASKED_FOR, _OTHER))
 

@@ -324,7 +324,7 @@ _SAID = re.compile(
 )
 _TRUTH = re.compile(
     r"\b(?:answer|verdict|result|response)\b[^\w\n]{0,3}(?:is |: ?)?[^\w\n]{0,3}"
-    r"(?:(?P<yes>true|correct)|(?P<no>false|incorrect))(?=[^\w\n]{0,3}$)",
+    r"(?:(?P<yes>true|correct|affirmative)|(?P<no>false|incorrect|negative))(?=[^\w\n]{0,3}$)",
     re.IGNORECASE | re.MULTILINE,
 )
 _WHOLE = rf"(?:(?P<yes>{_sentences('affirmed')})|(?P<no>{_sentences('denied')}))(?=\s?[.!,;…。、*\")\]]|'(?!\w)|\s?$)"
@@ -357,7 +357,7 @@ class _YesNo(Words):
 
     def marked(self, text: str) -> str:
         text = text.translate(APOSTROPHE)
-        text = _CONTRADICTED.sub(" yes or no. ", _BOTH.sub(" yes or no ", text))
+        text = _CONTRADICTED.sub(" yes or no. ", _BOTH.sub(" yes or no. ", text))
         marked = _TRUTH.sub(self._said, _SAID.sub(self._said, text))
         return (_SENTENCE if marked == text else _TURNED).sub(self._said, marked)
 
