@@ -13,7 +13,7 @@ from tempfile import NamedTemporaryFile
 from PIL import Image
 
 from sketchmark import FilledPrompts, Options, Reply, Sample, folder, secrets, terminal
-from sketchmark.answers import choices, numbers, phrases, reply, text_metrics, yes_no
+from sketchmark.answers import choices, cleanup, numbers, phrases, reply, text_metrics, yes_no
 from sketchmark.answers import judge as answer_judge
 from sketchmark.benchmarks import mmmu, mmsi, questions, uni_mmmu, unig2u
 from sketchmark.benchmarks.medical import medevalkit
@@ -91,7 +91,7 @@ def _chat(text: str) -> object:
 
 PARSERS: Mapping[str, Read] = {
     "answers.choices: one": lambda text: choices.read_choice(text, _OPTIONS),
-    "answers.reply: final_answer": reply.said,
+    "answers.cleanup: final_answer": cleanup.said,
     "files.jsonl": well_formed,
     "secrets": secrets.redact,
     "terminal": terminal.shown,
@@ -243,9 +243,11 @@ WITHOUT: Mapping[str, str] = {
     "plots": _OURS,
     "markup": _OURS,
     "results.score_file": _FILE,
-    "answers.mentions": _READER,
-    "answers.reader": _READER,
+    "answers.candidates": _READER,
+    "answers.decision": _READER,
     "answers.statements": _READER,
+    "answers.vocabulary": _READER,
+    "answers.equality": _READER,
     "serve.faults": _USERS,
     "benchmarks.voila.results_file": _FILE,
     "view.query": _USERS,

@@ -2,17 +2,21 @@
 
 Each parser is timed at one length and at four times that length, in CPU time of this thread, so that a busy machine
 does not matter. Linear work gives a ratio of about 4 and quadratic work 16; the bound is between. A ratio above the
-bound is measured again and the least counts. Times below `NOTHING` at the full length pass.
+bound is measured again and the least counts. Times below `NOTHING` at the full length pass. For the strict parsers,
+steps are counted too: see `_steps`.
 """
 
 from __future__ import annotations
 
 import ast
 import gc
+import sys
 import time
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
+from types import FrameType
+from typing import Any
 
 import pytest
 
@@ -91,6 +95,59 @@ def test_the_work_grows_no_faster_than_the_text(parser: str) -> None:
             assert growth < MOST, f"{long[:24]!r}…: four times the text takes {growth:.0f} times the work"
     finally:
         gc.enable()
+
+
+STRICT = ("answers.choices: one", "answers.numbers", "answers.yes_no: findings", "answers.phrases")
+_REPEATED = (
+    *(
+        "A|B|",
+        "is B ",
+        "A ",
+        "(A) ",
+        "A. ",
+        "A: ",
+        "\nA. heart",
+        "A because ",
+        "A... no, ",
+        "A (25%), ",
+        "❌ A ",
+        "| A | ",
+    ),
+    *("heart ", "not heart ", "left lung, ", "chest wall or ", "the heart is ", "heart\n", "no finding ", "left "),
+    *("yes ", "no, ", "yes or ", "there is ", "7 ", "7, ", "7 + ", "one ", "twenty ", "it is 7. ", "1. "),
+    *("- [x] A\n", '"answer": "A", ', '{"answer": "A"} ', 'finish("A") ', "~~A~~ ", "<think>", "if ", "("),
+)
+"""Tokens of options, answers and wrappers; each is repeated to fill a text."""
+MOST_STEPS = 300
+"""Lines of Python per character of a reply. The most measured: 193, for numbers in `1. 1. 1. …`."""
+
+
+def _steps(read: Read, text: str) -> int:
+    """Count the lines of Python that a parser executes: the same on every machine, however busy."""
+    count = 0
+
+    def step(frame: FrameType, event: str, arg: object) -> Any:
+        nonlocal count
+        count += 1
+        return step
+
+    before = sys.gettrace()
+    sys.settrace(step)
+    try:
+        read(text)
+    finally:
+        sys.settrace(before)
+    return count
+
+
+@pytest.mark.parametrize("parser", STRICT)
+def test_the_steps_of_a_strict_parser_grow_no_faster_than_the_text(parser: str) -> None:
+    read = PARSERS[parser]
+    read("A first call loads and compiles: yes, 7 hearts.")
+    for token in _REPEATED:
+        short, long = (_steps(read, token * (length // len(token))) for length in (400, 1_600))
+        assert long < 5 * short + 2_000, f"{token!r}: {short} steps for 400 characters, {long} for 1,600"
+        assert long < MOST_STEPS * 1_600, f"{token!r}: {long / 1_600:.0f} steps per character"
 
 
 _DEEP, _DIGITS = "[" * 10_000, "9" * 5_000

@@ -6,9 +6,10 @@ import pytest
 from pytest import approx
 
 from sketchmark.answers.choices import read_choice
+from sketchmark.answers.cleanup import FIRST_SLOT, Said, said
 from sketchmark.answers.numbers import number
 from sketchmark.answers.phrases import open_scores, same_answer
-from sketchmark.answers.reply import FIRST_SLOT, Said, plain, said
+from sketchmark.answers.reply import plain
 from sketchmark.errors import BadInput
 
 CHAMBERS = ["Left atrium", "Right atrium", "Left ventricle", "Right ventricle"]
@@ -60,7 +61,7 @@ def test_a_choice_without_options_or_with_too_many_is_refused(count: int) -> Non
         ("<answer>a\nb", "@", ("a\nb",)),
         ("<answer>\\boxed{a}</answer>", "@", ("a",)),
         ("\\boxed{a} then \\fbox{b} end", "@ then @ end", ("a", "b")),
-        ('{"answer": "a", "why": "b"}', '{\n@\n, "why": "b"}', ("a",)),
+        ('{"answer": "a", "why": "b"}', "@", ("a",)),
         ("<think><answer>a</answer></think><answer>b</answer>", "@", ("b",)),
     ],
 )

@@ -10,9 +10,9 @@ import pytest
 
 from sketchmark.answers import choices
 from sketchmark.answers import choices as listed
-from sketchmark.answers.mentions import Words
-from sketchmark.answers.reader import Reader
-from sketchmark.answers.reply import Said
+from sketchmark.answers.candidates import Words
+from sketchmark.answers.cleanup import Said
+from sketchmark.answers.decision import Reader
 from sketchmark.benchmarks.medical import sets as choice_sets
 from sketchmark.benchmarks.mmmu import official
 from sketchmark.benchmarks.mmsi import category_of

@@ -54,6 +54,25 @@ def test_the_question_tells_what_there_is_no_answers() -> None:
 
 
 @pytest.mark.parametrize(
+    ("truth", "said"),
+    [
+        ("apple", "apples"),
+        ("grey", "gray"),
+        ("São Paulo", "Sao Paulo"),
+        ("two", "2"),
+        ("haemorrhage", "hemorrhage"),
+        ("basketball", "basket ball"),
+        ("fish & chips", "fish and chips"),
+        ("a cat", "my cat"),
+    ],
+)
+def test_a_task_can_switch_off_what_counts_as_the_same_phrase(truth: str, said: str) -> None:
+    assert _score("phrase", {"answer": truth}, said).values == {"right": 1.0}
+    assert _score("phrase", {"answer": truth, "exact": True}, said).values == {"right": 0.0}
+    assert _score("phrase", {"answer": truth, "exact": True}, truth.upper()).values == {"right": 1.0}
+
+
+@pytest.mark.parametrize(
     ("scorer", "target", "message"),
     [
         ("choice", {"answer": "B"}, "sample x has no 'options' in its target .it has: answer"),

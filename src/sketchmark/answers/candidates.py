@@ -135,6 +135,9 @@ class Words:
                 named.setdefault(words, set()).add(letter)
         self.named = {words: frozenset(letters) for words, letters in named.items()}
         self.order = list(self.named)
+        self.acronyms = {
+            plain(option) for option in options.values() if option.isupper() and len(option) <= _SHORTEST
+        }
         self.common = common if weak else None
         self.bare = {words: without_article(words, [one for one in named if one != words]) for words in named}
         alike: dict[str, list[str]] = {}
@@ -157,7 +160,7 @@ class Words:
         words = said if said in self.named else self._alike(said)
         if words is None or part_of_a_word(found.string, found.start(), found.end(), words, self.named):
             return found[0]
-        weak = self.common is not None and (_is_weak(said) or said in self.common)
+        weak = self.common is not None and (_is_weak(said) or said in self.common or said in self.acronyms)
         return chr(FIRST_WORDS + self.order.index(words) + (_WEAK if weak else 0))
 
     def _alike(self, said: str) -> str | None:
@@ -239,7 +242,7 @@ def _lettered(raw: Sequence[Token], place: int, letters: str) -> Token:
     if letter in after.letters or len(word_after) <= 1 or word_before in OPTION or pair:
         return named
     if letter in "AI":
-        verbs = AFTER_LETTER if letter == "A" else ("is", "because", "or", "option", "choice")
+        verbs = AFTER_LETTER if letter == "A" else ("is", "because", "or", "option", "choice", "it")
         return named if word_after in verbs else word
     return named if word_after in AFTER_LETTER else Token(token.text, named.letters, "loose", token.glued)
 
@@ -254,7 +257,9 @@ def _at(raw: Sequence[Token], place: int) -> Token:
 
 def _inside_a_word(token: Token, before: Token, after: Token, beyond: Token) -> bool:
     """Return whether a letter is part of `I'm`, `D-dimer`, `d_A`, `x^C` or `e.g.`"""
-    if token.glued and before.glued and before.text in ("'", "-", "_", "^"):
+    if token.glued and ((before.glued and before.text in ("'", "-", "_", "^", ".")) or before.text[-1:].isdigit()):
+        return True
+    if after.glued and after.text[:1].isdigit():
         return True
     if not (after.glued and beyond.glued):
         return False

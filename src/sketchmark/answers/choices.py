@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 from sketchmark.answers.candidates import Words
 from sketchmark.answers.cleanup import said
 from sketchmark.answers.decision import Reader
+from sketchmark.answers.numbers import number, read_number
 from sketchmark.answers.reply import UNREAD, Parsed, plain
 from sketchmark.answers.yes_no import NO, YES, read_yes_no
 from sketchmark.episode.sample import Sample
@@ -43,6 +44,11 @@ def read_choice(response: Any, options: Sequence[str] | Mapping[str, str], quest
         answer = read_yes_no(response, question)
         if answer.value is not None:
             return Parsed(sides[YES if answer.value else NO][0], answer.how)
+    values = {letter: number(option) for letter, option in known.items()}
+    if not verdict.claimed and None not in values.values() and not _LABEL.search(heard.text):
+        given = read_number(response)
+        same = [letter for letter, value in values.items() if value == given.value]
+        return Parsed(same[0], given.how) if len(same) == 1 else UNREAD
     return UNREAD
 
 
@@ -61,6 +67,12 @@ def _relabelled(response: Any, labels: Mapping[str, str], options: Mapping[str, 
     """
     if not isinstance(response, str):
         return response
+    if asked := _QUESTION_FORM.fullmatch(response):
+        return asked[1]
+    shares = [(int(share[2]), share) for share in _SHARE.finditer(response)]
+    best = max(shares, default=None, key=lambda share: share[0])
+    if best and len(shares) > 1 and best[0] > 50 and {share[1][1] for share in shares} <= labels.keys():
+        return best[1][1]
     numbered = {label: letter for letter, label in labels.items() if label.upper() != letter}
     if numbered:
         either = "|".join(sorted(map(re.escape, numbered), key=len, reverse=True))
@@ -72,6 +84,10 @@ def _relabelled(response: Any, labels: Mapping[str, str], options: Mapping[str, 
     return _PAIR.sub(lambda pair: _resolved(pair, texts), response)
 
 
+_SHARE = re.compile(r"(?<!\w)\(?([A-Z])\)?[ ]?[(:=-]{0,2}[ ]?(\d{1,3})[ ]?%")
+_QUESTION_FORM = re.compile(r"\s*A:\s{0,3}(\(?[A-Z]\)?\.?)\s*")
+"""`A:` for "answer", as in a dialogue of Q and A."""
+_LABEL = re.compile(r"(?<!\w)[A-Z](?:[.):]|[ ]?\|)")
 _PAIR = re.compile(
     r"(?<![\w(])\(?(?P<label>[A-Z])(?:[.):]{1,2}|,?[ ](?:i\.e\.,?|namely|which is|the letter))[ ]?(?:the letter[ ]?)?"
     r"[\"'(]?(?P<text>[A-Z])[\"')]?(?!\w)"

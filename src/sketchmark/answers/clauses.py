@@ -29,10 +29,11 @@ _VERDICT_MARKS = _YES | _NO
 _RELATIVE = word_set("which who that where the with being having as")
 _NO_LABEL = words.OPTION | word_set(
     "example examples question figure step image panel group team vitamin type note confidence second runner hint"
-    " eliminated wrong first previous initial user student"
+    " eliminated wrong first previous initial user student grade class plan point section hepatitis blood"
 )
 """Words of labels that do not announce an answer."""
-_EXCEPT = word_set("except but besides excluding not")
+_EXCEPT = word_set("except but besides excluding not than")
+_ELSE = word_set("anything anyone else other possibility alternative")
 _ALL = word_set("all every everything each others rest any")
 _NONE = word_set("none nothing no neither nobody")
 
@@ -71,7 +72,7 @@ class Line:
                     cut = place
                 elif words.is_negator(token.text) and not self._answers_no(place):
                     negated = place
-                elif token.text in words.HEDGE:
+                elif token.text in words.HEDGE and (token.text != "can" or self.text(place + 1) in ("be", "also")):
                     hedged = place
         self.groups = list(self._groups())
 
@@ -95,14 +96,19 @@ class Line:
         """Return whether a letter is surely an option's: not an article, a grade or part of a name."""
         before, after = self.text(group.start - 1) if group.start else "", self.text(group.end)
         named = before in words.OPTION or after in (")", "]")
-        plain = self.tokens[group.start].text not in "AIai" and before not in ("a", "an", "") and after != "+"
-        begins = self.text(0) in ("next", "then", "first", "now", "when")
-        return group.form == "letter" and (named or plain) and not begins and after != "would"
+        clear = self.tokens[group.start].text not in "AIai" or self.ends(group.end)
+        plain = clear and before not in ("a", "an", "") and after != "+"
+        seen = before == "see" or (is_mark(before) and self.text(group.start - 2) == "see")
+        begins = seen or self.text(0) in ("next", "then", "first", "now", "when")
+        other = _NO_LABEL.intersection(self.text(at) for at in range(max(0, group.start - 2), group.start))
+        return group.form == "letter" and (named or (plain and not other)) and not begins and after != "would"
 
     def labelled(self, group: Group) -> bool:
         """Return whether a short label introduces the option and nothing follows it: `Verdict: B`."""
+        if group.start > _REACH or len(self.tokens) > 2 * _REACH:
+            return False
         before = [token.text for token in self.tokens[: group.start] if not is_mark(token.text)]
-        if not 2 <= len(before) <= 6 or before[-1] not in (":", "=") or group.start > 9:
+        if not 2 <= len(before) <= 6 or before[-1] not in (":", "="):
             return False
         known = words.NEGATOR | words.HEDGE | words.WRONG | _NO_LABEL | words.SEPARATOR
         if any(word in known for word in before[:-1]) or any(token.letters for token in self.tokens[: group.start]):
@@ -184,10 +190,13 @@ class Line:
         place = group.start - 1
         while place >= 0 and (is_mark(self.text(place)) or self.text(place) in words.OPTION | words.FILLER):
             place -= 1
-        if place < 1 or self.text(place) not in _EXCEPT:
+        if place < 1 or self.text(place) not in _EXCEPT or words.is_negator(self.text(place - 1)):
             return None
         before = {self.text(at) for at in range(max(0, place - 5), place)}
         rest = [self.text(at) for at in range(group.end, min(group.end + 8, len(self.tokens)))]
+        denied = any(words.is_negator(self.text(at)) for at in range(max(0, place - 10), place))
+        if denied and before & _ELSE:
+            return True
         wrong = any(word in words.WRONG or words.is_negator(word) for word in rest)
         if before & _ALL:
             return wrong
@@ -236,8 +245,8 @@ class Line:
             return True if self.ends(end + 2) else None
         if head in ("the", "as") and following in words.RIGHT | {"the", "my"}:
             return True if {self.text(end + 2), self.text(end + 3)} & (words.ANSWER | words.OPTION) else None
-        if head == "correct" and self.ends(end + 1):
-            return True
+        if head in ("correct", "right", "true", "wrong", "incorrect", "false") and self.ends(end + 1):
+            return head in ("correct", "right", "true")
         if head == "best":
             return True if following in ("fits", "matches", "describes", "represents", "explains") else None
         if head not in words.VERB:
@@ -314,7 +323,7 @@ class Line:
                     return "" if word.endswith("s") else "announced"
             elif word in words.CHOOSE:
                 return "announced" if self._first_person(at) else ""
-            elif word in words.PRONOUN and (copula or "'" in word):
+            elif word in words.PRONOUN and (copula or "'" in word or word == "its"):
                 return "concluded" if concluding else "stated"
             elif word in words.COPULA:
                 copula = True

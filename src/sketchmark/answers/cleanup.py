@@ -1,8 +1,8 @@
 """Clean-up of a reply: the first stage of the strict parser.
 
 Other turns of a chat, special tokens, tool calls, struck text, links and Markdown go. Answers that a reply marks
-itself (`\\boxed{…}`, `<answer>…</answer>`, `{"answer": …}`, `finish("B")`) become slots. A slot is one character of the
-text, so the sentence around a marked answer can still deny it.
+itself (`\\boxed{…}`, `<answer>…</answer>`, `{"answer": …}`, `finish("B")`) become slots. A slot is one character of
+the text, so the sentence around a marked answer can still deny it.
 """
 
 from __future__ import annotations
@@ -107,9 +107,11 @@ _CALLED = (
 _CALL = re.compile(
     rf"\b(?P<ours>{_CALLED})[ ]?(?:\((?:\w{{1,20}}[ ]?=[ ]?)?(?:\"(?P<a>[^\"\n]{{0,200}})\"|'(?P<b>[^'\n]{{0,200}})'"
     r"|(?P<d>[\w.-]{1,20}))[ ]?\)|\[(?P<c>[^\[\]\n]{1,200})\])"
-    r"|\b[a-z_][\w.]{1,40}(?:\([ ]?(?:\w{1,20}[ ]?[=:][ ]?)?[\"'][^\"\n]{0,200}[\"'][^()\n]{0,200}\)|\[[^\[\]\n]{1,200}\](?=\s|$))",
+    r"|\b[a-z_][\w.]{1,40}(?:\([ ]?(?:\w{1,20}[ ]?[=:][ ]?)?[\"'][^\"\n]{0,200}[\"'][^()\n]{0,200}\)"
+    r"|\[[^\[\]\n]{1,200}\](?=\s|$))",
     re.IGNORECASE,
 )
+_PIPED = re.compile(r"^[ ]?\|([^|\n]{1,40})\|[ ]?$", re.M)
 _RETURNED = re.compile(
     r"^\s?(?:return|echo|print|puts)\s(?P<quote>[\"']?)(?P<text>[^\s\"';]{1,40})(?P=quote);?\s?$", re.M
 )
@@ -164,7 +166,8 @@ def _call(found: re.Match[str]) -> str:
 _ANSWER_KEY = re.compile(
     r"(?:(?:final|correct|my|your|the|predicted|selected|chosen|best)[_ -]?)*"
     r"(?:answers?|choice|option|prediction|letter|label|selection|response|result|output|verdict|key|value|pred|ans"
-    r"|réponse|respuesta|antwort|risposta|resposta|cevap|ответ|答案|答え|정답|回答)(?:[_ -]?(?:letter|key|id|text|value|choice|option))?",
+    r"|réponse|respuesta|antwort|risposta|resposta|cevap|ответ|答案|答え|정답|回答)"
+    r"(?:[_ -]?(?:letter|key|id|text|value|choice|option))?",
     re.IGNORECASE,
 )
 _NOISE_KEY = re.compile(
@@ -249,7 +252,7 @@ def _scalar(value: Any) -> str:
 
 
 _PIECE = re.compile(
-    r"\\(?P<box>boxed|fbox)[ ]?\{|\\(?:boxed|fbox)\s(?P<word>[^\s{}\\]{1,40})"
+    r"\\(?P<box>boxed|fbox|framebox)[ ]?\{|\\(?:boxed|fbox)\s(?P<word>[^\s{}\\]{1,40})"
     r"|\\(?P<wrap>text|textbf|textit|textrm|textsf|mathrm|mathbf|mathit|mathsf|mbox|operatorname|bf|rm)[ ]?\{"
     r"|<(?P<tag>/?)(?:final_?|the_)?(?:answer|ans|choice|solution)>|<\|(?:begin|(?P<end>end))_of_box\|>"
     r"|(?P<json>[\"'](?:(?:final|correct)[_ ]?)?(?:answer|choice|option|prediction|label)[\"'][ ]?:\s?"
@@ -280,6 +283,7 @@ def said(response: Any) -> Said:
     text = _json(_STRUCK.sub(" ", _TOOL.sub(lambda tool: tool["body"], text)))
     text = _ADDRESS.sub(" ", _LINK.sub(lambda link: link["text"] or " ", _CALL.sub(_call, text)))
     text = _chosen_in_bold(_table(_RETURNED.sub(r"<answer>\g<text></answer>", text)))
+    text = _PIPED.sub(r"\1", text)
     text = _HTML.sub(lambda tag: "\n" if tag["line"] else "", text)
     text = _BOX.sub(_box, _GAP.sub(lambda gap: "\n\n" if gap[0][0] == "\n" else " ", text))
     return unwrapped(text)

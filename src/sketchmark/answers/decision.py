@@ -1,8 +1,8 @@
 """The last stage of the strict parser: from the roles of all mentions to the answer, or to none.
 
-It never guesses. Statements are read in order; the last claim decides if it is as strong as what was claimed before,
-or corrects it. Two claims of equal strength leave the reply undecided. A reply without any claim is parsed as a whole:
-it may be only its answer, "B because the wall is thin", or name only one option that nothing speaks against.
+It never guesses. Statements are read in order. The last claim decides if it is as strong as what was claimed before,
+or corrects it. Two claims of equal strength leave the reply undecided. A reply without any claim is parsed as a
+whole: it may be only its answer, "B because the wall is thin", or name only one option that nothing speaks against.
 """
 
 from __future__ import annotations
@@ -19,11 +19,14 @@ from sketchmark.answers.roles import Claim, also, claims_of, is_answer, labels_a
 from sketchmark.answers.statements import Statement, statements
 from sketchmark.answers.vocabulary import ANSWER, CONCLUDING, FILLER, in_our_words, word_set
 
-_AFTER_LABEL = word_set(". , : ; - – — ) ! because since as due for given based ( 。 …")
+_AFTER_LABEL = word_set(". , : ; - – — ) ! not because since as due for given based ( 。 …")
 _ADDS = re.compile(r"\b(?:also|as well|too)\b", re.IGNORECASE)
+_OFFERS = re.compile(r"\b(?:options|choices|possibilities)\b[^:]{0,40}:\s?\Z", re.IGNORECASE)
+_CAPITAL = re.compile(r"(?<![\w'])[A-Z](?![\w'])")
 _YES = re.compile(r"\s?(?:yes|yeah|yep|correct|right|true)\b", re.IGNORECASE)
 _TORN = re.compile(
-    r"\b(?:back and forth|can(?:no|')t decide|undecided|torn between|not commit|not sure which|hard to (?:say|tell|choose)"
+    r"\b(?:back and forth|can(?:no|')t decide|undecided|torn between|not commit|not sure which"
+    r"|hard to (?:say|tell|choose)"
     r"|toss-?up|coin flip|could go either way)\b",
     re.IGNORECASE,
 )
@@ -105,8 +108,18 @@ class Reader:
         claims = claims_of(
             entry.line, entry.statement, after_cue=entry.after_cue, alone=not self.letters, phrases=self.phrases
         )
+        opens = self.opening and bool(entry.line.groups) and entry.line.groups[0].start == 0
+        if opens and entry.line.groups[0].form == "words" and entry.statement.own:
+            claims = self._opened(entry, list(claims))
         for claim in claims:
             yield Claim(claim.letters, claim.how, final, headed, entry.statement.apart) if claim else None
+
+    def _opened(self, entry: Entry, claims: list[Claim | None]) -> Iterator[Claim | None]:
+        """A statement that begins with yes or no claims it, whatever follows."""
+        group = entry.line.groups[0]
+        if not claims and not entry.line.denied(group) and not entry.line.hedged_at(group):
+            claims = [Claim(group.letters.union(*(one.letters for one in entry.line.groups)), "bare")]
+        yield from claims
 
     def _entries(self, text: str, slots: Sequence[frozenset[str]]) -> list[Entry]:
         text = in_our_words(self.words.marked(text))
@@ -121,6 +134,7 @@ class Reader:
                 one.listed = other.listed = not other.statement.corrects
             one.agreed = one.statement.asked and not self.opening and _YES.match(other.statement.text) is not None
         for one, other in pairwise(entries):
+            other.listed = other.listed or _OFFERS.search(one.statement.text) is not None
             other.after_cue = not other.listed and _opens(one)
         return entries
 
@@ -128,7 +142,7 @@ class Reader:
         last = made[-1]
         strength = _STRENGTH[last.how]
         for claim in made[:-1] if not self.several else ():
-            differs = claim.letters != last.letters
+            differs = claim.letters != last.letters and len(claim.letters) == 1
             stronger = _STRENGTH[claim.how] > strength or (claim.how == last.how == "announced")
             wins = last.final or (last.headed and not claim.headed) or (last.apart and not claim.headed)
             if differs and stronger and not wins:
@@ -152,14 +166,18 @@ class Reader:
             if not (another or first.line.denied(group) or first.line.hedged_at(group)):
                 others = labels_after(first.line, group)
                 others |= also(first.line, group)[0] if group.form == "words" else frozenset()
+                if first.line.text(group.end) == "(":
+                    others = others.union(*(one.letters for one in first.line.groups if not first.line.denied(one)))
                 return self._checked(group.letters.union(others, *labels), "reply")
         return self._mentioned(entries)
 
     def _mentioned(self, entries: Sequence[Entry]) -> Commitment:
         """Return the one option that is named in a finding, if nothing is said against it and no other is named."""
         named: set[str] = set()
-        stated = False
+        stated = unread = False
         for entry in entries:
+            capitals = {sign for sign in _CAPITAL.findall(entry.statement.text) if sign in self.letters}
+            unread = unread or bool(capitals - {"A", "I"}.union(*(group.letters for group in entry.line.groups)))
             answer = self.phrases and is_answer(entry.line)
             for group in entry.line.groups:
                 if entry.line.denied(group) or entry.statement.aside:
@@ -171,7 +189,9 @@ class Reader:
                 placed = not self.opening or (
                     entry.line.at_edge(group) and not set('"“«') & set(entry.statement.text)
                 )
-                whole = group.form == "words" or (entry.statement.text[-1:] in _CLOSED and entry.line.is_label(group))
+                whole = group.form == "words" or (
+                    not unread and entry.statement.text[-1:] in _CLOSED and entry.line.is_label(group)
+                )
                 stated = stated or (whole and placed and entry.statement.stated)
         return self._checked(frozenset(named), "reply") if stated else NOTHING
 

@@ -22,7 +22,10 @@ from sketchmark.answers.reply import UNREAD, Parsed
 from sketchmark.answers.roles import Claim
 
 _EDGE = r"(?<![0-9A-Za-z_\u00aa-\u1fff.,])"
-_GROUPED = r"\d{1,3}(?:\.\d{3}){1,12}(?=,\d)|\d{1,3}(?:,\d{3}){1,12}|\d{1,3}(?:'\d{3}){1,12}|\d{1,3}(?:[ ]\d{3}){1,12}|\d{1,3}(?:\.\d{3}){2,12}"
+_GROUPED = (
+    r"\d{1,3}(?:\.\d{3}){1,12}(?=,\d)|\d{1,3}(?:,\d{3}){1,12}|\d{1,3}(?:'\d{3}){1,12}"
+    r"|\d{1,3}(?:[ ]\d{3}){1,12}|\d{1,3}(?:\.\d{3}){2,12}"
+)
 _NUMBER = re.compile(
     rf"(?P<whole>{_EDGE}[-−]?\d{{1,9}}[ ]?)?\\[dt]?frac\{{(?P<above>[-−]?\d{{1,40}})\}}\{{(?P<below>\d{{1,40}})\}}"
     rf"|{_EDGE}(?:(?P<mixed>[-−]?\d{{1,9}})[ ])?(?P<over>[-−]?\d{{1,40}})[ ]?/[ ]?(?P<under>\d{{1,40}})(?!\w|[/.,]\d)"
@@ -30,8 +33,8 @@ _NUMBER = re.compile(
     r"|\d{1,40}(?:[.,]\d{1,40})?|(?<!\d)\.\d{1,40})"
     r"(?:[eE](?P<power>[-+]?\d{1,3})|[ ]?(?:×|x|\\times|\\cdot|·|\*)[ ]?10\^\{?(?P<ten>[-−]?\d{1,3})\}?"
     r"|\^\{?(?P<raised>\d{1,2})\}?)?"
-    r"(?P<many>[ ]?[kK](?!\w)|M(?!\w)|[ ]M(?=[ ][a-z])|[ -]?(?i:thousand|million|billion|trillion|mio|mrd|tausend|millionen"
-    r"|milliarden|mille|millions?|milliards?|mil|millones|milhões|milioni|bin|milyon|тысяч|миллион(?:а|ов)?)(?!\w)"
+    r"(?P<many>[ ]?[kK](?!\w)|M(?!\w)|[ ]M(?=[ ][a-z])|[ -]?(?i:thousand|million|billion|trillion|mio|mrd|tausend"
+    r"|millionen|milliarden|mille|millions?|milliards?|mil|millones|milhões|milioni|bin|milyon|тысяч|миллион(?:а|ов)?)(?!\w)"
     r"|[ ]?[万千亿億만])?"
     r"(?![a-zA-Z]?\d|[.,]\d)"
 )
@@ -42,20 +45,25 @@ _OPERATED = re.compile(
 )
 _SHARE = re.compile(r"(?<=\d)[ ](?:out[ ])?of[ ](?:the[ ]|a[ ]total[ ]of[ ])?(?=\d)", re.IGNORECASE)
 _SHIFTED_BEFORE = re.compile(
-    r"\b(?:up to|half(?: of)?|twice|at (?:least|most)|(?:more|less|fewer) than|over|under)[ ]\Z", re.I
+    r"\b(?:(?<!adds )(?<!add )up to|half(?: of)?|twice|at (?:least|most)|(?:more|less|fewer) than|over|under)[ ]\Z"
+    r"|[≥≤√±]\s?\Z|(?<![-=\w])[<>]\s?\Z",
+    re.I,
 )
 _SHIFTED_AFTER = re.compile(
-    r"[ ](?:(?:or|and)[ ](?:more|less|fewer|above|below|over|under|so)|squared|cubed|dozen|times[ ]\d)\b|[ ]?√|\+(?!\s?\d)",
+    r"[ ](?:(?:or|and)[ ](?:more|less|fewer|above|below|over|under|so)|squared|cubed|dozen|times[ ]\d)\b"
+    r"|[ ]?√|\+(?!\s?\d)",
     re.IGNORECASE,
 )
 _NAMED = re.compile(
     r"(?:\b(?:figures?|fig\.?|images?|pictures?|photos?|steps?|pages?|tables?|questions?|options?|sections?|chapters?|items?"
-    r"|parts?|equations?|eq\.?|examples?|case|no\.|exercise|problem|error|code|version|room|gate|line|row|column|panel"
-    r"|confidence|certainty|score|rank|team|player|apollo|covid|type|grade|level|number one|#)"
-    r"[ ]?#?[ ]?|[A-Za-z]-|[A-Za-z]\(|\b(?:confidence|certainty)\b[^.\n]{0,20})\Z|\b(?:a|an|the)[ ](?-i:[A-Z][a-z]+)[ ]\Z",
+    r"|out of|parts?|equations?|eq\.?|examples?|case|no\.|exercise|problem|error|code|version|room"
+    r"|gate|line|row|column|panel|confidence|certainty|score|rank|team|player|type|grade|level|#)"
+    r"[ ]?#?[ ]?|[A-Za-z]-|[A-Za-z]\(|\b(?:confidence|certainty)\b[^.\n]{0,20})\Z"
+    r"|\b(?:a|an|the)[ ](?-i:[A-Z][a-z]+)[ ]\Z",
     re.IGNORECASE,
 )
 _SURE = re.compile(r"[ ]?%?[ ](?:sure|confident|certain|confidence|probability|chance)\b", re.IGNORECASE)
+_MINUS = re.compile(r"(?<![\w)])(?:minus|negative) (?=\d)", re.I)
 _LIST_MARK = re.compile(r"^[ ]?(\d{1,2})[.)][ ]\S", re.MULTILINE)
 _DECIMAL_COMMA = re.compile(
     r"(?<![\d.,])\d{1,3}(?:[. ]\d{3})*,(?:\d{1,2}|\d{4,})(?![\d,])|\b(?:die|der|das|ist|und|sind|hat"
@@ -63,8 +71,8 @@ _DECIMAL_COMMA = re.compile(
     re.I,
 )
 _LED_BY = words.word_set(
-    "equals equal get gets gives yields obtain about approximately roughly around nearly ≈ ~ were of count found makes"
-    " make total"
+    "equals equal get gets gives yields obtain about approximately roughly around nearly ≈ ~ were of count found"
+    " makes make total"
 )
 _TOTAL = words.word_set("total altogether all sum overall makes make making")
 _MOST = 6_000
@@ -130,26 +138,20 @@ _TENS = dict(
     )
 )
 _SCALES = {"hundred": 100, "thousand": 1_000, "million": 1_000_000, "billion": 1_000_000_000}
-_PARTS = {
-    "half": 2,
-    "halves": 2,
-    "third": 3,
-    "thirds": 3,
-    "quarter": 4,
-    "quarters": 4,
-    "fifth": 5,
-    "fifths": 5,
-    "tenth": 10,
-    "tenths": 10,
-}
+_PARTS = {"half": 2, "halves": 2, "quarter": 4, "quarters": 4}
+for _size, _name in enumerate(["third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth"], start=3):
+    _PARTS |= {_name: _size, f"{_name}s": _size}
 _ENGLISH = {**{word: value for value, word in enumerate(_UNITS)}, **_TENS}
 _EN = "|".join(sorted(_ENGLISH, key=len, reverse=True))
 _SCALE = "|".join(_SCALES)
 _PART = "|".join(sorted(_PARTS, key=len, reverse=True))
 _WORDED = re.compile(
-    rf"(?<![\w-])(?P<minus>minus |negative )?(?:(?P<many>(?:(?:{_EN})|a(?=[ ](?:{_SCALE})))(?:[ -](?:and[ ])?(?:{_EN}|{_SCALE})){{0,12}})"
-    rf"(?:[ ](?P<part>{_PART})(?![\w-])|[ ]point[ ](?P<point>(?:{_EN})(?:[ ](?:{_EN})){{0,6}})|(?P<half>[ ]and[ ]a[ ]half))?"
-    rf"|(?:(?:a[ ])?(?P<one>half|quarter)|a[ ](?P<third>third))(?=[.!]?\s?\Z))(?![\w-])",
+    rf"(?<![\w-])(?P<minus>minus |negative )?(?:(?P<many>(?:(?:{_EN})|a(?=[ ](?:{_SCALE})))"
+    rf"(?:[ -](?:and[ ])?(?:{_EN}|{_SCALE})){{0,12}})"
+    rf"(?:[ ](?P<part>{_PART})(?![\w-])|[ ]point[ ](?P<point>(?:{_EN})(?:[ ](?:{_EN})){{0,6}})"
+    r"|(?P<half>[ ]and[ ]a[ ]half))?"
+    rf"|(?:(?:a[ ])?(?P<one>half|quarter)|a[ ](?P<third>third))"
+    rf"(?:[ ](?:of[ ])?an?[ ](?P<scale>{_SCALE})|(?=[.!]?\s?\Z))|an?[ ](?P<dozen>dozen))(?![\w-])",
     re.IGNORECASE,
 )
 _ONE_BEFORE = re.compile(
@@ -160,7 +162,8 @@ _ONE_AFTER = re.compile(
     r"\s?(?:\Z|[.!)\n\"]|[a-z]+(?<!\bof)(?<!\bcan)(?<!\bmore)(?<!\bor)(?<!\bis)(?<!\bmust)(?<!\bcould)\b)", re.I
 )
 _WIDE = re.compile(
-    r"(?:(?<=[是为有共到数])|(?<=总共)|(?<=答案)|(?<=:)|(?<=: )|^)[零一二三四五六七八九十百千两]{1,9}(?=[个個只條条人名张張本台羽つ匹枚辆辆头棵朵次度年元件块支座位艘]|[。.!]?\s?$)",
+    r"(?:(?<=[是为有共到数はがに])|(?<=总共)|(?<=答案)|(?<=:)|(?<=: )|^)[零一二三四五六七八九十百千两]{1,9}"
+    r"(?=[个個只條条人名张張本台羽つ匹枚辆头棵朵次度年元件块支座位艘]|[。.!]?\s?$)",
     re.MULTILINE,
 )
 _HAN = {sign: value for value, sign in enumerate("零一二三四五六七八九")} | {"两": 2}
@@ -168,13 +171,15 @@ _HAN = {sign: value for value, sign in enumerate("零一二三四五六七八九
 
 @cache
 def _foreign() -> tuple[re.Pattern[str], dict[str, int]]:
-    """Number words of other languages, and a pattern for them. Words that English has too count only as a whole reply."""
+    """Return a pattern of number words of other languages, and their values."""
     tables = {name: row.split() for name, row in words.TABLES["numbers"].items() if name not in ("en", "zh")}
     values = {word.casefold(): value for row in tables.values() for value, word in enumerate(row)}
     return re.compile(words.any_word(values), re.IGNORECASE), values
 
 
+_ARTICLES = words.word_set("un um uno bir on")
 _SHARED = words.word_set("on once due un um uno sei six null bir otto")
+"""Number words that mean something else in another language; they count only as a whole reply."""
 
 
 def spelt_numbers(text: str) -> Iterator[tuple[int, int, float]]:
@@ -194,14 +199,19 @@ def spelt_numbers(text: str) -> Iterator[tuple[int, int, float]]:
     whole = text.strip(' .!\n*"')
     for found in pattern.finditer(text):
         word = found[0].casefold()
-        if word not in _ENGLISH and (word not in _SHARED or whole == found[0]):
+        known = word not in _SHARED or whole == found[0] or (word not in _ARTICLES and _DECIMAL_COMMA.search(text))
+        if word not in _ENGLISH and known:
             yield found.start(), found.end(), float(values[word])
 
 
 def _spelt(found: re.Match[str]) -> float:
+    if found["dozen"]:
+        return 12.0
     one = found["one"] or found["third"]
     value = 1 / _PARTS[one.casefold()] if one else float(_counted(found["many"]))
-    if found["part"]:
+    if found["scale"]:
+        value *= _SCALES[found["scale"].casefold()]
+    elif found["part"]:
         value /= _PARTS[found["part"].casefold()]
     elif found["point"]:
         value += float("0." + "".join(str(_ENGLISH[word.casefold()] % 10) for word in found["point"].split()))
@@ -245,7 +255,7 @@ class _Numbers(Words):
         marks = list(_LIST_MARK.finditer(text))
         listed = {mark.start(1) for mark in marks if len(marks) > 1 or mark[1] == "1"}
         comma = _DECIMAL_COMMA.search(text) is not None
-        text = self._spelt(text)
+        text = self._spelt(_MINUS.sub("-", text))
         marks = list(_LIST_MARK.finditer(text))
         listed = {mark.start(1) for mark in marks if len(marks) > 1 or mark[1] == "1"}
         marked = _NUMBER.sub(lambda found: found[0] if found.start() in listed else self._number(found, comma), text)
@@ -286,9 +296,10 @@ class _Numbers(Words):
 class _NumberReader(Reader):
     def _decided(self, made: Sequence[Claim], entries: Sequence[Entry]) -> Commitment:
         """A total counts even if its parts are claimed: `There are 7 rows of 4 seats, which makes 28`."""
-        if made[-1].how in ("stated", "bare", "concluded") and not made[-1].final:
+        if made[-1].how in ("stated", "bare", "concluded"):
             found = [group.letters for entry in entries if entry.statement.own for group in entry.line.groups]
-            if total := _total(found):
+            total = _total(found)
+            if total and (total == found[-1] or not made[-1].final):
                 return self._checked(total, "concluded")
         return super()._decided(made, entries)
 
@@ -330,7 +341,7 @@ def _total(named: Sequence[frozenset[str]]) -> frozenset[str]:
 
 
 def _result(line: Line) -> Group | None:
-    """Return the number of a statement that is its result: `36 watts`, `the total is 36`, `7 birds: 4 of them sit`."""
+    """Return the number that is a statement's result: `36 watts`, `the total is 36`, `7 birds: 4 of them sit`."""
     groups = [group for group in line.groups if not line.denied(group) and not line.hedged_at(group)]
     if not groups:
         return None

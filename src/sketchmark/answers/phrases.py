@@ -16,14 +16,14 @@ from sketchmark.answers.candidates import tokens
 from sketchmark.answers.choices import lettered, read_choice
 from sketchmark.answers.clauses import Group, Line
 from sketchmark.answers.cleanup import FIRST_SLOT, said
+from sketchmark.answers.equality import Phrases
 from sketchmark.answers.numbers import number as parse_number
-from sketchmark.answers.numbers import read_number
+from sketchmark.answers.numbers import read_number, spelt_numbers
 from sketchmark.answers.reply import UNREAD, Parsed, plain
 from sketchmark.answers.roles import CLAUSE, announced, goes_on, is_bare
 from sketchmark.answers.statements import Statement, statements
 from sketchmark.answers.text_metrics import bleu, rouge, token_overlap, words
 from sketchmark.answers.vocabulary import in_our_words, word_set
-from sketchmark.answers.wording import Phrases
 from sketchmark.answers.yes_no import read_yes_no
 from sketchmark.episode import Episode, Grading, Scores
 from sketchmark.episode.sample import Sample
@@ -109,17 +109,21 @@ _CHANGING = word_set("toy fake artificial pretend former future opposite non ant
 _DOUBTING = word_set("possible suspected probable presumed alleged potential so-called")
 _COMPARING = word_set(
     "resembles resemble resembling similar mistaken confused compared contemporary discuss fears fear feared history"
-    " treatment rival unlike against beside near opposite question topic expert about mistook imitates top"
+    " treatment rival unlike against between beside near opposite question topic expert about mistook imitates top"
+    " next"
 )
 _KIND = word_set(
-    "group kind type sort piece bunch pair set picture image photo view case example form colour color shade variety lot"
-    " number member species herd flock slice glass cup bowl plate bottle couple photograph drawing painting sketch model"
+    "city town country state group kind type sort piece bunch pair set picture image photo view case example form"
+    " colour color shade variety lot number species herd flock slice glass cup bowl plate bottle couple photograph"
+    " drawing painting sketch"
 )
+_NOUN = word_set("scan set logo inc corp company brand sign visible zu")
 _ELSE = word_set("different alike elsewhere else similar")
 _ADJECTIVE = re.compile(r"\w{2,}(?:al|ic|ous|ful|ive|ish|less|able|ible|ern|ular|ny|my|den|ed)\Z")
 _COLOURS = word_set(
     "red green blue yellow orange purple pink brown black white grey gray silver golden gold beige violet turquoise"
-    " cyan magenta maroon navy tan round square big small large open closed empty full old young tall short hot cold wet dry"
+    " cyan magenta maroon navy tan round square big small large open closed empty full old young tall short hot"
+    " cold wet dry"
 )
 
 
@@ -187,7 +191,8 @@ class _Entry:
         """Return whether a noun follows of which the phrase is only a part: `heart failure`, but not `blue shirt`."""
         phrase, following = self.texts[group.start], self.line.text(group.end + 1)
         verb = following in ("it", "the", "a", "an", "this", "that", "him", "her", "them")
-        if not goes_on(self.line, group) or verb or phrase.isdigit():
+        counted = phrase.isdigit() or any(spelt_numbers(phrase)) or phrase.endswith("ing")
+        if not goes_on(self.line, group) or verb or counted or self.line.text(group.end) in _NOUN:
             return False
         if self.announced is not None:
             return True
@@ -219,18 +224,16 @@ class _Entry:
                 continue
             elif token.letters or token.text[:1].isalpha():
                 item.append("" if place in self.named else token.text)
+        others = [[word for word in item if word not in ("a", "an", "the")] for item in items if "" not in item]
+        others = [item for item in others if item and len(item) <= 4 and not CLAUSE.intersection(item)]
         for one, other in pairwise(items):
             if ("" in one) != ("" in other):
                 rest, phrase = (other, one) if "" in one else (one, other)
                 edge = phrase[-1] == "" if phrase is one else phrase[0] == ""
-                if (
-                    edge
-                    and rest
-                    and len(rest) <= 4
-                    and not rest[0].endswith("ing")
-                    and not CLAUSE.intersection(rest)
-                    and not _LIGHT.issuperset(rest)
-                ):
+                apposed = rest[:1] in (["a"], ["an"], ["the"]) and joint not in ("and", "or") and len(others) < 2
+                bare = [word for word in rest if word not in ("a", "an", "the")]
+                clause = len(bare) > 1 and (bare[0].endswith("ing") or bare[0] in ("i", "i'm", "we"))
+                if edge and bare in others and not apposed and not clause and not _LIGHT.issuperset(bare):
                     return True
         return False
 

@@ -207,4 +207,6 @@ def labels_after(line: Line, group: Group) -> frozenset[str]:
 
 def _nothing_else(line: Line, group: Group) -> bool:
     rest = (*line.tokens[: group.start], *line.tokens[group.end :])
-    return all(is_mark(t.text) or t.text in words.OPTION | words.FILLER or t.text in ".!,:;-#" for t in rest)
+    return all(
+        is_mark(t.text) or t.text in words.OPTION | words.FILLER | words.COPULA or t.text in ".!,:;-#" for t in rest
+    )

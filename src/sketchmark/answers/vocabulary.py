@@ -70,9 +70,13 @@ _WORDS = (_pattern(TABLES["unspaced"]), _pattern(TABLES["idioms"], TABLES["space
 APOSTROPHE = str.maketrans({"’": "'", "‘": "'", "ʼ": "'"})
 
 
+_SUFFIX = re.compile(r"(?<=\b[A-Z])'(?:[dt][iıuü]r|y?[iıuüea]|[dt][ae]n?)\b")
+"""Turkish endings after a letter: `B'dir`."""
+
+
 def in_our_words(text: str) -> str:
     """Replace idioms and words of other languages by the plain English words of the tables."""
-    text = text.translate(APOSTROPHE)
+    text = _SUFFIX.sub(" ", text.translate(APOSTROPHE))
     for pattern, ours in _WORDS:
         text = pattern.sub(lambda found, ours=ours: f" {ours[' '.join(found[0].casefold().split())]} ", text)  # type: ignore[misc]
     return text

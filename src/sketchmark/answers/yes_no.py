@@ -18,7 +18,17 @@ from sketchmark.answers.cleanup import FIRST_SLOT, Said, said
 from sketchmark.answers.decision import Reader
 from sketchmark.answers.reply import UNREAD, Parsed
 from sketchmark.answers.statements import Statement, statements
-from sketchmark.answers.vocabulary import APOSTROPHE, HEDGE, NEGATOR, TABLES, in_our_words, word_set
+from sketchmark.answers.vocabulary import (
+    APOSTROPHE,
+    FILLER,
+    HEDGE,
+    NEGATOR,
+    TABLES,
+    any_word,
+    in_our_words,
+    is_wide,
+    word_set,
+)
 
 _LONGEST = 60
 """Words of a clause or a question."""
@@ -51,7 +61,8 @@ _DOUBT = HEDGE | word_set(
     " doubt think believe exclude excluded certain assume"
 )
 _SHORT = {"isn't": "is not", "aren't": "are not", "doesn't": "does not", "don't": "do not", "there's": "there is",
-          "it's": "it is", "can't": "cannot", "didn't": "did not", "hasn't": "has not", "wasn't": "was not", "weren't": "were not"}  # fmt: skip
+          "it's": "it is", "can't": "cannot", "couldn't": "could not", "didn't": "did not", "hasn't": "has not",
+          "wasn't": "was not", "weren't": "were not"}  # fmt: skip
 _FIRST = word_set("there no i we it they the this that these a an")
 _LEADS = re.compile(r"(?:(?:so|thus|hence|therefore|overall|and|indeed|clearly|yes|,) )+")
 _SURE = r"(?:clearly |definitely |indeed |obviously |currently |also )?"
@@ -66,7 +77,8 @@ _FORMS = [
         r"there (?P<no>do(?:es)? not )(?:appear|seem) to be (?P<x>.+)",
         rf"(?P<no>no |neither )(?P<x>.+?)(?: {_IS} {_SURE}(?:{_PRESENT}){_PLACE})?",
         rf"(?P<x>.+?) {_IS} {_SURE}(?P<no>not )?{_SURE}(?:{_PRESENT}){_PLACE}",
-        rf"(?P<x>.+?) {_IS} (?P<no>absent)",
+        rf"(?P<x>.+?) {_IS} (?P<no>absent|missing)",
+        r"(?:i|we) (?P<no>could not|did not) (?:find|see|spot|detect) (?P<x>.+)",
         rf"(?:(?:{_GENERIC}|it) )+(?:do(?:es)? (?P<no>not )?(?:{_SHOW})|{_SURE}(?:{_SHOWS}|{_SHOW})) "
         r"(?P<no2>no )?(?P<x>.+)",
         r"(?:i|we|you|one) (?:(?P<no>do not )see|(?:can )?(?:clearly )?see) (?P<no2>no )?(?P<x>.+)",
@@ -93,9 +105,14 @@ _LED_BY = re.compile(
     r"(?:evidence|signs?|indications?) of "
 )
 _JOINT = re.compile(r" ?(?:,|\bor\b|\bnor\b|\band\b) ?")
+_UNTRUE = re.compile(r"it is (?:not true|false|not the case) that ")
 _AUXILIARY = word_set("is are was were does do did has have had can could will be been")
 _DENYING = word_set("not cannot never no")
 _RESTATED_ODD = word_set("or not no never there")
+_SHORT_REPLY = 80
+_ENGLISH = word_set("is are was were does do did can there the")
+_EXISTS, _ABSENT = (re.compile(any_word(word_set(TABLES["existence"][name])), re.I) for name in ("yes", "no"))
+_ASKING_SIGNS = frozenset("是否有没沒吗嗎か不")
 _SECOND = word_set(
     "there is are was were has have which who i we it they yet but though although because however if as"
 )
@@ -143,6 +160,19 @@ def read_finding(text: str, question: str) -> bool | None:
     return verdicts.pop() if len(verdicts) == 1 else None
 
 
+def _exists(text: str, question: str) -> bool | None:
+    """Return whether a short reply in another language than English says that the thing asked about is there."""
+    words, asked = set(_words(text)), set(_words(question))
+    signs = {sign for sign in question if is_wide(sign)} - _ASKING_SIGNS
+    shared = signs & set(text) or any(len(word) > 2 and word not in FILLER for word in words & asked)
+    doubted = set(in_our_words(text).split()) & (HEDGE | {"or", "but", "if", "?"})
+    if not shared or len(text) > _SHORT_REPLY or asked & _ENGLISH or doubted or "是否" in text:
+        return None
+    if _ABSENT.search(text):
+        return False
+    return True if _EXISTS.search(text) else None
+
+
 def _restated(text: str, question: Sequence[str]) -> bool | None:
     """Return whether a reply of one statement repeats the question as a finding: "The man wears a hat"."""
     made = list(statements(in_our_words(text)))
@@ -161,6 +191,9 @@ def _restated(text: str, question: Sequence[str]) -> bool | None:
 
 def _said(clause: str, thing: _Thing, *, alone: bool) -> bool | None:
     """Return whether a clause says that the thing is there."""
+    if untrue := _UNTRUE.match(clause):
+        verdict = _said(clause[untrue.end() :], thing, alone=False)
+        return None if verdict is None else not verdict
     if alone and (found := _PRONOUN.fullmatch(clause)):
         return not (found["no"] or found["gone"]) if not (found["no"] and found["gone"]) else None
     for form in _FORMS:
@@ -232,7 +265,7 @@ def _clauses(statement: Statement) -> Iterator[str]:
 
 def _bare(words: list[str]) -> str:
     """Remove introductions and references to the image. A clause that is too long stays as it is."""
-    clause = " ".join(words).removesuffix(" to be seen").removesuffix(" to be found")
+    clause = " ".join(words).removesuffix(" to be seen").removesuffix(" to be found").replace("at least ", "")
     if len(words) > _LONGEST:
         return clause
     led = _LEADS.match(clause)
@@ -282,20 +315,34 @@ def _plain(name: str) -> str:
 _SAID = re.compile(
     r"\b(?P<yes>yes|yeah|yep|yup)\b"
     r"|\b(?P<no>no|nope|nah)\b(?=\s?(?:[^\w\s]|\Z)|\s?\n|\s(?:it|there|this|that|the|i|we|he|she|they|because|since|as"
-    r"|but|and|or|not|is|was|are|if|in|on|at|to|such)\b)"
+    r"|but|and|or|not|is|was|are|if|in|on|at|to|such|from|sir|thanks)\b)"
     rf"|{_START}(?:(?P<yes_start>{_plain('yes')})|(?P<no_start>{_plain('no')})){_END}"
     rf"|\b(?:(?P<yes_end>{_plain('yes')})|(?P<no_end>{_plain('no')})){_CLOSE}"
-    r"|答案(?:[是为][ ]?:?|[ ]?:)[ ]?(?:(?P<yes_zh>是的|是|对的|对|有|正确)|(?P<no_zh>不是|没有|不对|不正确|错误|否|无|错|不))(?=\W|$)",
+    r"|答案(?:[是为][ ]?:?|[ ]?:)[ ]?"
+    r"(?:(?P<yes_zh>是的|是|对的|对|有|正确)|(?P<no_zh>不是|没有|不对|不正确|错误|否|无|错|不))(?=\W|$)",
     re.IGNORECASE | re.MULTILINE,
 )
-_WHOLE = rf"(?:(?P<yes>{_sentences('affirmed')})|(?P<no>{_sentences('denied')}))(?=\s?[.!,;…。、*\"')\]]|\s?$)"
+_TRUTH = re.compile(
+    r"\b(?:answer|verdict|result|response)\b[^\w\n]{0,3}(?:is |: ?)?[^\w\n]{0,3}"
+    r"(?:(?P<yes>true|correct|affirmative)|(?P<no>false|incorrect|negative))(?=[^\w\n]{0,3}$)",
+    re.IGNORECASE | re.MULTILINE,
+)
+_WHOLE = rf"(?:(?P<yes>{_sentences('affirmed')})|(?P<no>{_sentences('denied')}))(?=\s?[.!,;…。、*\")\]]|'(?!\w)|\s?$)"
 _BOTH = re.compile(
-    rf"(?<!\w)(?:(?:{_plain('yes')})[ /]{{1,3}}(?:\w+[ /]{{1,3}}){{0,2}}(?:{_plain('no')}|no)"
-    rf"|(?:{_plain('no')}|no)[ /]{{1,3}}(?:\w+[ /]{{1,3}}){{0,2}}(?:{_plain('yes')}))(?!\w)",
+    rf"(?<!\w)(?:(?:{_plain('yes')})[ /]{{1,3}}(?:(?!but\b|sondern\b)\w+[ /]{{1,3}}){{0,2}}(?:{_plain('no')}|no)"
+    rf"|(?:{_plain('no')}|no)[ /]{{1,3}}(?:(?!but\b|sondern\b)\w+[ /]{{1,3}}){{0,2}}(?:{_plain('yes')}))(?!\w)",
     re.IGNORECASE,
 )
+_CONTRADICTED = re.compile(
+    r"\b(?:yes|yeah|yep),? (?:there (?:is|are|was|were) (?:no|not)"
+    r"|(?:it|this|that|they|he|she) (?:(?:is|are|does|do|was|has|can) not|cannot|\w+n't))\b"
+    r"(?! (?:doubt|question|other|further|need|way around|denying|mistak|only|just|reason|problem))",
+    re.IGNORECASE,
+)
+"""A yes that the next words take back: `Yes, there is no lesion`."""
 _SENTENCE = re.compile(
-    rf"(?:^[^\w\n]{{0,4}}|(?<=[.!?:]\s)|(?<=[。！？、]))(?:(?:and|so|but|well|ok|answer:|hence|therefore),? )?{_WHOLE}",
+    r"(?:^[^\w\n]{0,4}|(?<=[.!?:]\s)|(?<=[。！？、]))"
+    rf"(?:(?:and|so|but|well|ok|answer:|hence|therefore),? )?{_WHOLE}",
     re.IGNORECASE | re.MULTILINE,
 )
 _TURNED = re.compile(rf"\b(?:but|however|yet),? (?:actually,? |in fact,? )?{_WHOLE}", re.IGNORECASE | re.MULTILINE)
@@ -310,8 +357,8 @@ class _YesNo(Words):
 
     def marked(self, text: str) -> str:
         text = text.translate(APOSTROPHE)
-        text = _BOTH.sub(" yes or no ", text)
-        marked = _SAID.sub(self._said, text)
+        text = _CONTRADICTED.sub(" yes or no. ", _BOTH.sub(" yes or no. ", text))
+        marked = _TRUTH.sub(self._said, _SAID.sub(self._said, text))
         return (_SENTENCE if marked == text else _TURNED).sub(self._said, marked)
 
     def _said(self, found: re.Match[str]) -> str:
@@ -337,4 +384,6 @@ def read_yes_no(response: Any, question: str = "") -> Parsed[bool]:
         found = read_finding(heard.slots[-1], question)
     else:
         found = None if verdict.claimed or heard.slots else read_finding(heard.text, question)
+    if found is None and not (verdict.claimed or heard.slots):
+        found = _exists(heard.text.translate(APOSTROPHE), question)
     return UNREAD if found is None else Parsed(found, "marked" if marked else "reply")

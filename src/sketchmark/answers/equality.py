@@ -20,9 +20,9 @@ from sketchmark.answers.vocabulary import TABLES, is_wide, word_set
 
 _SIGN = r"[^\W_\u2e80-\uffff]"
 _UNIT = re.compile(
-    rf"\d+(?:st|nd|rd|th)\b|\d+(?:[.,:]\d+)*|[^\W\d_](?:\.[^\W\d_])+\.?|{_SIGN}+(?:['’]{_SIGN}+)*|%|[\u2e80-\uffff]+"
+    rf"\d+(?:st|nd|rd|th)\b|\d+(?:[.,:]\d+)*|[^\W\d_](?:\.[^\W\d_])+\.?|{_SIGN}+(?:['’]{_SIGN}+)*|%|&|[\u2e80-\uffff]+"
 )
-_ARTICLES = word_set("a an the")
+_ARTICLES = word_set("a an the my your his her its our their")
 _LETTERS = str.maketrans({"ø": "o", "ł": "l", "æ": "ae", "œ": "oe", "ı": "i", "'": "", "’": "", ".": ""})
 _SPELLINGS = [
     (re.compile(pattern), new)
@@ -56,6 +56,8 @@ def folded(word: str) -> str:
     bare = _common().get(bare, bare)
     for pattern, new in _SPELLINGS:
         bare = pattern.sub(new, bare)
+    if bare == "&":
+        return "and"
     if bare in _ORDINALS:
         place = _ORDINALS.index(bare) + 1
         return f"{place}{['st', 'nd', 'rd'][place - 1] if place < 4 else 'th'}"
