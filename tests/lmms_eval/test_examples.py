@@ -18,6 +18,7 @@ from sketchmark.catalog import Catalog
 from sketchmark.errors import BadInput, DataMissing
 from sketchmark.lmms_eval.shape import read_config
 from tests.lmms_eval.test_own_tasks import Eye, run
+from tests.tabled import rows as tabled_rows
 from tests.tabled import tabled
 
 SUMS: dict[str, Any] = {
@@ -34,21 +35,7 @@ SUMS: dict[str, Any] = {
     "metric_list": [{"metric": "exact_match", "aggregation": "mean", "higher_is_better": True}],
 }
 FIRST = {"sampler": "first_n"}
-OTHER: list[dict[str, Any]] = [
-    {},
-    {"fewshot_config": FIRST},
-    {"fewshot_config": FIRST, "fewshot_split": "test"},
-    {"fewshot_config": FIRST, "fewshot_split": None},
-    {"fewshot_split": "test"},
-    {"fewshot_split": None, "training_split": "train"},
-    {"fewshot_split": None, "validation_split": "train", "num_fewshot": 1},
-    {"test_split": None, "validation_split": "test", "fewshot_split": None},
-    {"fewshot_delimiter": "\n---\n", "target_delimiter": ""},
-    {"description": "Sums of {{number}}.\n\n", "doc_to_text": "question"},
-    {"doc_to_text": "{{question}}\r\n=\n", "doc_to_target": "{{others}}"},
-    {"doc_to_target": "others"},
-    {"num_fewshot": 0, "description": "Add.\n"},
-]
+OTHER: list[dict[str, Any]] = tabled_rows(__file__, "other")
 
 
 def rows(split: str, count: int) -> list[dict[str, Any]]:

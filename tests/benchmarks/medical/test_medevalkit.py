@@ -48,41 +48,7 @@ def credited(options: list[str], response: str) -> str:
 CHAMBERS = ["A.Left atrium", "B.Right atrium", "C.Left ventricle", "D.Right ventricle"]
 
 
-CREDITED = {
-    "A": (
-        *(
-            "Option B",
-            "The answer is: B",
-            "The final answer is: B",
-            "\\boxed B",
-            "<think>A or B</think>B",
-            "",
-            "None",
-        ),
-        *("The correct option is B because the wall is thin", "<answer>A</answer> <answer>B</answer>"),
-    ),
-    "B": (
-        *(
-            "B",
-            "b",
-            "B.",
-            "B. Right atrium",
-            "The answer is B.",
-            "Answer: B",
-            "**Answer:** B",
-            "答案: B",
-            "(B)",
-            "B)",
-        ),
-        *("**B**", "Answer: (B)", "\\boxed{B}", "<answer>B</answer>", "final answer is B", "B or C", "right atrium"),
-        *("B\n\nBecause the wall is thin.", "The wall is thin.\n\nB. Right atrium"),
-    ),
-    "C": ("C: Left ventricle",),
-    "D": ("\\boxed{\\text{B}}", "A chest x-ray shows the right ventricle", "I don't know"),
-}
-
-
-@pytest.mark.parametrize(("letter", "response"), [(key, reply) for key in CREDITED for reply in CREDITED[key]])
+@tabled
 def test_choice_judge_credits_what_the_original_credits(letter: str, response: str) -> None:
     assert credited(CHAMBERS, response) == letter
 

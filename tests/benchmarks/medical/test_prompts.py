@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-import pytest
+from typing import Any
 
 from sketchmark.benchmarks import (
     Kind,
@@ -12,9 +12,6 @@ from sketchmark.benchmarks import (
 from sketchmark.benchmarks.medical import Protocol, question_prompt, report_prompt
 from sketchmark.benchmarks.mmmu import PRO_INSTRUCTIONS, ProMode, ProSetting, mmmu_prompt, pro_image_order, pro_prompt
 from tests.tabled import tabled
-
-LETTER = "Answer with the option's letter from the given choices directly."
-BOXED_LETTER = 'Answer with the option\'s letter from the given choices and put the letter in one "\\boxed{}".'
 
 
 def test_the_sentence_counts_the_images() -> None:
@@ -29,40 +26,16 @@ def test_the_sentence_stands_before_the_last_line(prompt: str, images: int, expe
     assert add_image_index_to_prompt(prompt, get_image_index_info(images)) == expected
 
 
-PHRASE = "Answer the question using a single word or phrase."
-BOXED_PHRASE = 'Answer the question using a single word or phrase and put the answer in one "\\boxed{}".'
-LETTER_ZH = "请直接使用给定选项中的选项字母来回答该问题"
-INSTRUCTIONS: dict[tuple[Kind, Language], tuple[str, str]] = {
-    ("choice", "en"): (LETTER, BOXED_LETTER),
-    ("choice", "zh"): (f"{LETTER_ZH}。", f'{LETTER_ZH},并将答案包裹在"\\boxed{{}}"里'),
-    ("judgement", "en"): (
-        "Please output 'yes' or 'no'(no extra output).",
-        'Please output "yes" or "no" and put the answer in one "\\boxed{}".',
-    ),
-    ("judgement", "zh"): (
-        "请输出'是'或'否'(不要有任何其它输出)。",
-        "请输出'是'或'否'，并将答案放在一个'\\boxed{}'中。",
-    ),
-    ("closed", "en"): (PHRASE, BOXED_PHRASE),
-    ("closed", "zh"): (
-        "请用一个单词或者短语回答该问题。",
-        "请用一个单词或者短语回答该问题，并将答案放在一个'\\boxed{}'中。",
-    ),
-    ("open", "en"): (
-        "Please answer the question concisely.",
-        'Please answer the question concisely and put the answer in one "\\boxed{}".',
-    ),
-    ("open", "zh"): ("请简要回答该问题。", "请简要回答该问题，并将答案放在一个'\\boxed{}'中。"),
-}
 BODIES = {"en": "\nQuestion: Q\nOptions: \nOPT1\nOPT2\n", "zh": "\n问题： Q\n选项： \nOPT1\nOPT2\n"}
 
 
-@pytest.mark.parametrize("reasoning", [False, True])
-@pytest.mark.parametrize(("kind", "language"), INSTRUCTIONS)
-def test_upstream_prompts_are_exactly_as_published(kind: Kind, language: Language, reasoning: bool) -> None:
+@tabled
+def test_upstream_prompts_are_exactly_as_published(kind: Kind, language: Language, plain: str, boxed: str) -> None:
     options = ["OPT1", "OPT2"] if kind == "choice" else []
-    made = question_prompt(kind, "Q", options, images=2, language=language, reasoning=reasoning, protocol="upstream")
-    assert made == (BODIES[language] if options else "Q\n") + INSTRUCTIONS[kind, language][reasoning]
+    asked: dict[str, Any] = {"images": 2, "language": language, "protocol": "upstream"}
+    for reasoning, instruction in ((False, plain), (True, boxed)):
+        made = question_prompt(kind, "Q", options, reasoning=reasoning, **asked)
+        assert made == (BODIES[language] if options else "Q\n") + instruction
 
 
 def test_the_indexed_protocol_adds_the_english_sentence_to_chinese_questions_too() -> None:

@@ -15,28 +15,11 @@ from sketchmark.errors import BadInput
 from sketchmark.folder import is_cell_name
 from sketchmark.media import Picture
 from tests.benchmarks.questions.files import jsonl, picture, samples, table
-from tests.tabled import tabled
+from tests.tabled import rows, tabled
 
 pyarrow = pytest.importorskip("pyarrow")
 
-ROWS: list[dict[str, Any]] = [
-    {
-        "id": "a",
-        "question": "Which?",
-        "pictures": ["p/1.png", "p/2.png"],
-        "options": ["red", "blue"],
-        "answer": "blue",
-    },
-    {
-        "id": "b",
-        "question": "How many?",
-        "pictures": ["p/1.png"],
-        "answer": "7",
-        "tolerance": "0.5",
-        "category": "sum",
-    },
-    {"id": "c", "question": "Who?", "answer": "Ada | Ada Lovelace", "cluster": "k", "generation_prompt": "Draw her."},
-]
+ROWS: list[dict[str, Any]] = rows(__file__, "samples")
 
 
 @pytest.fixture
@@ -160,15 +143,15 @@ print(count, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
 def test_a_long_file_is_never_held_in_memory(tmp_path: Path) -> None:
     """100,000 rows of a kilobyte each are looked at, then given out; only their ids are kept."""
     filler, most = "why " * 250, {}
-    for rows in (1_000, 100_000):
+    for wanted in (1_000, 100_000):
         with (tmp_path / "long.jsonl").open("w", encoding="utf-8") as file:
-            for number in range(rows):
+            for number in range(wanted):
                 file.write(
                     json.dumps({"id": number, "question": filler, "options": ["a", "b"], "answer": "b"}) + "\n"
                 )
         arguments = [sys.executable, "-c", _COUNTED, str(tmp_path / "long.jsonl")]
         count, kilobytes = subprocess.run(arguments, capture_output=True, text=True, check=True).stdout.split()
-        assert int(count) == rows
-        most[rows] = int(kilobytes)
+        assert int(count) == wanted
+        most[wanted] = int(kilobytes)
     assert (tmp_path / "long.jsonl").stat().st_size > 100_000_000
     assert most[100_000] - most[1_000] < 35_000

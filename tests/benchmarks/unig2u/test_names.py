@@ -12,6 +12,7 @@ from sketchmark.errors import UnknownName
 from sketchmark.tasks import TaskOptions
 from tests.benchmarks.mmsi.published import row, write
 from tests.benchmarks.unig2u import published
+from tests.tabled import tabled
 
 
 def test_the_groups_hold_every_subtask_directly_and_drawn() -> None:
@@ -21,27 +22,9 @@ def test_the_groups_hold_every_subtask_directly_and_drawn() -> None:
     assert len(published.TASKS) == 31, "thirty subtasks, of which visual_shortest_path is two files"
 
 
-@pytest.mark.parametrize(
-    ("name", "picks"),
-    [
-        ("chartqa100", [Pick("unig2u_chartqa100")]),
-        ("chartqa100_visual_cot", [Pick("unig2u_chartqa100", "visual_cot")]),
-        ("VisualPuzzles_spatial_visual_cot", [Pick("unig2u_VisualPuzzles_spatial", "visual_cot")]),
-        ("visualpuzzles_spatial", [Pick("unig2u_VisualPuzzles_spatial")]),
-        (
-            "unig2u_illusionbench_arshia_in_scene_visual_cot",
-            [Pick("unig2u_illusionbench_arshia_in_scene_test", "visual_cot")],
-        ),
-        ("illusionbench_arshia_in_scene_test", [Pick("unig2u_illusionbench_arshia_in_scene_test")]),
-        ("visual_shortest_path", [Pick("unig2u_vsp_google_map"), Pick("unig2u_vsp_collision")]),
-        (
-            "unig2u_visual_shortest_path_visual_cot",
-            [Pick(f"unig2u_vsp_{k}", "visual_cot") for k in ("google_map", "collision")],
-        ),
-    ],
-)
-def test_the_names_in_use_elsewhere(name: str, picks: list[Pick]) -> None:
-    assert Catalog().pick(name) == picks
+@tabled
+def test_the_names_in_use_elsewhere(name: str, tasks: list[str], mode: str | None) -> None:
+    assert Catalog().pick(name) == [Pick(f"unig2u_{task}", mode) for task in tasks]
 
 
 def test_every_task_has_its_short_name_but_where_another_benchmark_has_it() -> None:

@@ -145,19 +145,7 @@ def test_a_guesser_of_times_begins_with_the_prompts_own_example() -> None:
     assert len(right) == 2 * 3, "within a second"
 
 
-@pytest.mark.parametrize(
-    ("reply", "letters", "found"),
-    [
-        ("so \\boxed{B} or \\boxed{\\text{C}}", "A-Z", "\\text{C}"),
-        ("\\boxed{A} and \\boxed{B", "A-Z", "A"),
-        ("`x`, then `D`", "A-Z", "D"),
-        ("A ball falls, so B", "A-Z", "A"),
-        ("E is right", "A-D", "E is right"),
-        ("nothing" * 100, "A-Z", ("nothing" * 100)[:200]),
-        ("(4, 7)", "", "(4, 7)"),
-        ("\\boxed{None}", "A-Z", "None"),
-    ],
-)
+@tabled
 def test_what_is_handed_to_the_judge(reply: str, letters: str, found: str) -> None:
     assert published.extracted(reply, letters) == found
 

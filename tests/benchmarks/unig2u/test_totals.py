@@ -21,15 +21,8 @@ from tests.benchmarks.unig2u.players import Knows
 from tests.episodes import Judge
 from tests.tabled import tabled
 
-WEIGHTS = {
-    "Real-world": 200,
-    "Geometry": 200,
-    "Physics": 200,
-    "Puzzles": 537,
-    "Chart": 100,
-    "Spatial": 500,
-    "Perception": 1263,
-}
+NAMES = ("Real-world", "Geometry", "Physics", "Puzzles", "Chart", "Spatial", "Perception")
+WEIGHTS = dict(zip(NAMES, (200, 200, 200, 537, 100, 500, 1263), strict=True))
 
 
 def test_the_weights_are_the_published_constants() -> None:
