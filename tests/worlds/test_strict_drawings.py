@@ -9,6 +9,7 @@ from __future__ import annotations
 import io
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import product
 from random import Random
 
 import numpy as np
@@ -27,7 +28,7 @@ from sketchmark.worlds.maze import board as maze
 from sketchmark.worlds.sliding import board as sliding
 from sketchmark.worlds.voila import bank, reader
 from sketchmark.worlds.voila.scenes import SCENES
-from tests.episodes import episode, maze_sample, moves_answer, sliding_sample
+from tests.episodes import episode, flat, maze_sample, moves_answer, sliding_sample
 from tests.runs.making import make_episode, make_task
 from tests.worlds.pictures import as_jpeg, on_page
 
@@ -260,6 +261,20 @@ def test_a_wrong_completion_and_the_copied_input_are_never_right(difficulty: str
         assert panels.shows(one, one, two) and panels.shows(two, two, one)
         assert not panels.shows(one, two, one) and not panels.shows(two, one, two)
         assert not panels.shows(made.ref, one, two)
+
+
+def test_pictures_of_any_size_and_shape_are_read_strictly_without_an_error() -> None:
+    shades = boards.rgb8(maze.PAGE, maze.FLOOR, maze.WALL, maze.START, maze.GOAL, "#808080")
+    for seed, (height, width) in enumerate(product((1, 2, 5, 30), (1, 3, 20, 60))):
+        values = shades[np.random.default_rng(seed).integers(0, 6, (height, width))]
+        picture, other = (
+            Picture.from_image(Image.fromarray(np.ascontiguousarray(one))) for one in (values, values[::-1])
+        )
+        for size in (1, 2, 5):
+            assert (
+                len(sliding.read_strictly(picture, size)) == len(maze.read_strictly(picture, size, 40).grid) == size
+            )
+        assert panels.shows(other, other, picture) and not panels.shows(flat(128, (4, 3)), other, picture)
 
 
 def test_a_given_cell_that_was_changed_is_not_right() -> None:
