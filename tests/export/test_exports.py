@@ -158,19 +158,15 @@ def test_an_export_is_the_same_every_time(folder: RunFolder, tmp_path: Path, to:
         assert one.name == two.name and one.read_bytes() == two.read_bytes()
 
 
-def test_existing_files_are_not_overwritten(folder: RunFolder, tmp_path: Path) -> None:
+def test_an_unknown_format_an_empty_run_and_a_folder_with_files_are_refused(
+    folder: RunFolder, tmp_path: Path
+) -> None:
     (tmp_path / "kept").write_text("mine")
     with pytest.raises(BadInput, match="not an empty folder"):
         export(folder, "lmms-eval", tmp_path)
     assert (tmp_path / "kept").read_text() == "mine"
-
-
-def test_an_unknown_format_is_refused_with_the_known_ones(folder: RunFolder, tmp_path: Path) -> None:
     with pytest.raises(UnknownName, match="lmms-eval, inspect, wandb, hf"):
         export(folder, "paper", tmp_path / "out")
-
-
-def test_a_run_without_episodes_is_refused(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match="no episodes"):
         export(Maker(tmp_path / "run").folder, "inspect", tmp_path / "out")
 

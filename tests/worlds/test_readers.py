@@ -78,22 +78,16 @@ def test_of_several_that_pass_the_last_in_reading_order_is_the_place() -> None:
     assert seen.grid == [["#", "S", "#"], ["S", " ", "G"], ["G", "#", "#"]]
 
 
-@pytest.mark.parametrize(("pixels", "place"), [(32, (1, 2)), (31, None)])
-def test_where_none_passes_the_bluest_cell_is_the_start_from_eight_hundredths_on(
-    pixels: int, place: tuple[int, int] | None
+@pytest.mark.parametrize("found", [True, False])
+def test_where_none_passes_the_bluest_cell_is_the_start_and_the_greenest_the_goal(
+    found: bool,
 ) -> None:
-    seen = _three(GOAL, left=of((maze.START, 30)), right=of((maze.START, pixels)))
-    assert seen.start == place
-    assert seen.grid == [["#"] * 3, [" ", "G", "S" if place else " "], ["#"] * 3]
-
-
-@pytest.mark.parametrize(("pixels", "place"), [(100, (1, 2)), (99, None)])
-def test_where_none_passes_the_greenest_cell_is_the_goal_from_a_quarter_on(
-    pixels: int, place: tuple[int, int] | None
-) -> None:
-    seen = _three(START, left=of((maze.GOAL, 98)), right=of((maze.GOAL, pixels)))
-    assert seen.goal == place
-    assert seen.grid == [["#"] * 3, [" ", "S", "G" if place else " "], ["#"] * 3]
+    place = (1, 2) if found else None
+    seen = _three(GOAL, left=of((maze.START, 30)), right=of((maze.START, 31 + found)))
+    assert (seen.start, seen.grid[1]) == (place, [" ", "G", "S" if found else " "])
+    seen = _three(START, left=of((maze.GOAL, 98)), right=of((maze.GOAL, 99 + found)))
+    assert (seen.goal, seen.grid[1]) == (place, [" ", "S", "G" if found else " "])
+    assert seen.grid[0] == seen.grid[2] == ["#"] * 3
 
 
 def test_faint_marks_are_found_in_boards_of_unequal_sides_too() -> None:
@@ -241,24 +235,13 @@ def test_a_state_has_every_number_once(reading: list[list[int | str]], state: tu
     assert sliding.to_state(reading) == state
 
 
-@pytest.mark.parametrize(("n", "fits"), [(0, False), (1, True), (5, True), (6, False)])
-def test_slidings_are_read_up_to_five_by_five(n: int, fits: bool) -> None:
-    picture = board([_colours(1, 2), _colours(3, 4)])
-    if fits:
-        assert len(sliding.read(picture, n)) == n
-    else:
+def test_tiles_are_read_up_to_five_by_five_and_mazes_up_to_two_hundred_cells_a_side() -> None:
+    tiles, row = board([_colours(1, 2), _colours(3, 4)]), board([[START, WALL]])
+    assert [len(sliding.read(tiles, n)) for n in (1, 5)] == [1, 5]
+    assert [len(maze.read(row, *size).grid) for size in ((1, 1), (200, 1), (1, 200))] == [1, 200, 1]
+    for n in (0, 6):
         with pytest.raises(BadInput, match=f"{n}x{n}.*1x1 to 5x5"):
-            sliding.read(picture, n)
-
-
-@pytest.mark.parametrize(
-    ("rows", "cols", "fits"),
-    [(1, 1, True), (200, 1, True), (1, 200, True), (0, 3, False), (3, 0, False), (201, 1, False), (1, 201, False)],
-)
-def test_mazes_are_read_up_to_two_hundred_cells_a_side(rows: int, cols: int, fits: bool) -> None:
-    picture = board([[START, WALL]])
-    if fits:
-        assert len(maze.read(picture, rows, cols).grid) == rows
-    else:
+            sliding.read(tiles, n)
+    for rows, cols in ((0, 3), (3, 0), (201, 1), (1, 201)):
         with pytest.raises(BadInput, match=f"{rows}x{cols}.*200x200"):
-            maze.read(picture, rows, cols)
+            maze.read(row, rows, cols)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import io
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import product
 from random import Random
 
 import numpy as np
@@ -27,7 +28,7 @@ from sketchmark.worlds.maze import board as maze
 from sketchmark.worlds.sliding import board as sliding
 from sketchmark.worlds.voila import bank, reader
 from sketchmark.worlds.voila.scenes import SCENES
-from tests.episodes import episode, maze_sample, moves_answer, sliding_sample
+from tests.episodes import episode, flat, maze_sample, moves_answer, sliding_sample
 from tests.runs.making import make_episode, make_task
 from tests.worlds.pictures import as_jpeg, on_page
 
@@ -111,6 +112,7 @@ MARKS: dict[str, Callable[[ImageDraw.ImageDraw], None]] = {
     "a dot": lambda pen: pen.ellipse((146, 146, 156, 156), fill="#888888"),
     "a dot in a corner of the page": lambda pen: pen.ellipse((2, 2, 12, 12), fill="#e41a1c"),
     "a thin line": lambda pen: pen.line((40, 60, 330, 300), fill="#f781bf", width=3),
+    "a pale line on the page": lambda pen: pen.line((6, 30, 10, 200), fill="#b4e6ff", width=2),
     "a short line": lambda pen: pen.line((120, 110, 160, 150), fill="#ff00ff", width=4),
     "a white line": lambda pen: pen.line((35, 40, 340, 330), fill="#ffffff", width=5),
     "a frame": lambda pen: pen.rectangle((40, 150, 90, 200), outline="#ffd700", width=3),
@@ -121,7 +123,7 @@ MARKS: dict[str, Callable[[ImageDraw.ImageDraw], None]] = {
 @pytest.mark.parametrize("world", ["maze", "sliding", "jigsaw"])
 @pytest.mark.parametrize("mark", MARKS)
 def test_a_mark_is_seen(world: str, mark: str) -> None:
-    if world == "jigsaw" and mark in ("a short line", "another shade"):
+    if world == "jigsaw" and mark in ("a short line", "another shade", "a pale line on the page"):
         pytest.skip("it is hardly seen in this scene")
     first = frames(world)[0]
     scale = first.size[0] / 404
@@ -261,10 +263,31 @@ def test_a_wrong_completion_and_the_copied_input_are_never_right(difficulty: str
         assert not panels.shows(made.ref, one, two)
 
 
+def test_pictures_of_any_size_and_shape_are_read_strictly_without_an_error() -> None:
+    shades = boards.rgb8(maze.PAGE, maze.FLOOR, maze.WALL, maze.START, maze.GOAL, "#808080")
+    for seed, (height, width) in enumerate(product((1, 2, 5, 30), (1, 3, 20, 60))):
+        values = shades[np.random.default_rng(seed).integers(0, 6, (height, width))]
+        picture, other = (
+            Picture.from_image(Image.fromarray(np.ascontiguousarray(one))) for one in (values, values[::-1])
+        )
+        for size in (1, 2, 5):
+            assert (
+                len(sliding.read_strictly(picture, size)) == len(maze.read_strictly(picture, size, 40).grid) == size
+            )
+        assert panels.shows(other, other, picture) and not panels.shows(flat(128, (4, 3)), other, picture)
+
+
 def test_a_given_cell_that_was_changed_is_not_right() -> None:
     values = frames("jigsaw")[0].values.copy()
     values[:112, :112] = values[:112, 111::-1]
     assert not first_is_right("jigsaw", Picture.from_image(Image.fromarray(values)))
+
+
+def test_a_completion_without_its_details_is_not_right() -> None:
+    values = frames("jigsaw")[0].values
+    noise = np.random.default_rng(0).normal(0, 12, values.shape)
+    grainy = Picture.from_image(Image.fromarray((values + noise).clip(0, 255).astype(np.uint8)))
+    assert not first_is_right("jigsaw", grainy)
 
 
 def animated(picture: Picture, form: str) -> Picture:

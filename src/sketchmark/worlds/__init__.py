@@ -134,6 +134,10 @@ class Board:
     size_of: Callable[[Mapping[str, Any]], tuple[int, int]] = _size_in
     """The size that a target has written down."""
 
+    def caption(self, sample: Sample, drawing: Picture) -> str:
+        """Return a drawing as text, for a world's `caption`."""
+        return in_words(self.read(drawing, *self.size_of(sample.target)), self.name)
+
 
 def _never(target: Mapping[str, Any]) -> bool:
     return False

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from importlib import import_module
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 from sketchmark.episode.sample import Sample
 from sketchmark.errors import BadInput, MissingExtra
@@ -67,20 +67,15 @@ def refuse_existing(folder: Path) -> None:
 def index(path: Path) -> Iterator[Callable[..., None]]:
     """A JSON file `{"items": [...]}` written item by item."""
     with _finished(path) as part, part.open("w", encoding="utf-8") as file:
-        file.write('{"items": [')
-        yield _commas(file)
-        file.write("\n]}\n")
+        mark = '{"items": ['
 
+        def enter(**item: Any) -> None:
+            nonlocal mark
+            file.write(f"{mark}\n{json.dumps(item)}")
+            mark = ","
 
-def _commas(file: IO[str]) -> Callable[..., None]:
-    mark = ""
-
-    def enter(**item: Any) -> None:
-        nonlocal mark
-        file.write(f"{mark}\n{json.dumps(item)}")
-        mark = ","
-
-    return enter
+        yield enter
+        file.write(f"{mark.rstrip(',')}\n]}}\n")
 
 
 @contextmanager

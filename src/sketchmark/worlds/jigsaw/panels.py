@@ -266,7 +266,7 @@ def shows(drawn: Picture, true: Picture, other: Picture) -> bool:
         return False
     row, col = len(away) // 2, away.shape[1] // 2
     parts = [np.s_[:row, :col], np.s_[:row, col:], np.s_[row:, :col], np.s_[row:, col:]]
-    alike = [_likeness(wanted[part], got[part]) for part in parts]
+    alike = [_likeness(wanted[part], got[part]) for part in parts if wanted[part].size]
     return min(alike) >= _ALIKE and alike[-1] > _likeness(rival[parts[-1]], got[parts[-1]])
 
 

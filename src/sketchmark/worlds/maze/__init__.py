@@ -29,7 +29,6 @@ from sketchmark.worlds import (
     World,
     boards,
     disk,
-    in_words,
     moves,
     numbered_drafts,
 )
@@ -204,10 +203,6 @@ def _read_board(picture: Picture, rows: int, cols: int) -> BoardReading:
     return BoardReading([[*row] for row in seen.grid], {"start": seen.start, "goal": seen.goal})
 
 
-def _caption(sample: Sample, drawing: Picture) -> str:
-    return in_words(_read_board(drawing, sample.target["rows"], sample.target["cols"]), _name)
-
-
 def _name(label: Label) -> str:
     names = {"#": "wall", " ": "floor", "S": "agent", "G": "goal", "SG": "agent in the goal", "?": "unclear"}
     return names[str(label)]
@@ -231,6 +226,13 @@ def _folder(out: Path) -> Iterator[Add]:
     yield add
 
 
+_BOARD = Board(
+    size=(6, 6),
+    legend="Walls (#), floor, start (S), goal (G), both (SG), or unclear (?) for each cell.",
+    read=_read_board,
+    edges=maze.edges,
+    name=_name,
+)
 WORLD = World(
     name="maze",
     about=maze.__doc__ or "",
@@ -247,16 +249,10 @@ WORLD = World(
         column="steps",
         folder=_folder,
     ),
-    board=Board(
-        size=(6, 6),
-        legend="Walls (#), floor, start (S), goal (G), both (SG), or unclear (?) for each cell.",
-        read=_read_board,
-        edges=maze.edges,
-        name=_name,
-    ),
+    board=_BOARD,
     claims=_claims,
     corrupt=_PLAY.corrupted,
-    caption=_caption,
+    caption=_BOARD.caption,
     scorers={"score": score, "drawn": score_drawings},
     rank=1,
 )

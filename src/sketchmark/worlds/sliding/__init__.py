@@ -29,7 +29,6 @@ from sketchmark.worlds import (
     Making,
     World,
     disk,
-    in_words,
     moves,
     numbered_drafts,
 )
@@ -134,10 +133,6 @@ def _read(picture: Picture, rows: int, cols: int) -> BoardReading:
     return BoardReading(sliding.read(picture, _sized(rows, cols)["n"]))
 
 
-def _caption(sample: Sample, drawing: Picture) -> str:
-    return in_words(_read(drawing, *_size_of(sample.target)), _name)
-
-
 def _edges(picture: Picture, rows: int, cols: int) -> tuple[list[int], list[int]]:
     return sliding.edges(picture, **_sized(rows, cols))
 
@@ -229,6 +224,15 @@ def _slide_follows(before: State, after: State) -> bool:
     return any(sliding.apply(before, move) == after for move in sliding.legal_moves(before))
 
 
+_BOARD = Board(
+    size=(3, 3),
+    legend="The number of each cell's colour (1 is red, the empty cell), or ? where it is unclear.",
+    read=_read,
+    edges=_edges,
+    name=_name,
+    sized=_sized,
+    size_of=_size_of,
+)
 WORLD = World(
     name="sliding",
     about=sliding.__doc__ or "",
@@ -245,18 +249,10 @@ WORLD = World(
         column="steps_words",
         folder=_folder,
     ),
-    board=Board(
-        size=(3, 3),
-        legend="The number of each cell's colour (1 is red, the empty cell), or ? where it is unclear.",
-        read=_read,
-        edges=_edges,
-        name=_name,
-        sized=_sized,
-        size_of=_size_of,
-    ),
+    board=_BOARD,
     claims=_claims,
     corrupt=_PLAY.corrupted,
-    caption=_caption,
+    caption=_BOARD.caption,
     scorers={"score": score, "drawn": score_drawings},
     rank=2,
 )
