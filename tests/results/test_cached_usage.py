@@ -59,7 +59,7 @@ def test_the_card_and_the_leaderboard_show_both(runs: tuple[RunFolder, RunFolder
     drawn = runs[0].results().tasks[CELL].usage["pictures_out"]
     costs = {row.run: (row.costs[CELL], row.paid[CELL]) for row in board.rows}
     assert costs == {"paid": (drawn / 2, drawn / 2), "kept": (drawn / 2, 0.0)}
-    usage = BOARD_FORMATS["table"](board).partition("Usage")[2]
+    usage = BOARD_FORMATS["table"](board, True).partition("Usage")[2]
     assert "calls paid  cost paid" in usage and f"{drawn / 2:.4f}           0     0.0000" in usage
     first, *lines = BOARD_FORMATS["csv"](board).splitlines()
     assert first.endswith("cost,calls_paid,cost_paid")

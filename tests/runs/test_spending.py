@@ -57,5 +57,6 @@ async def test_calls_from_the_cache_cost_nothing(tmp_path: Path) -> None:
     for name in ("first", "second"):
         budget = Budget(None, _price)
         folder = await run(tmp_path / name, cells, Cached(inner, CallCache(tmp_path / "cache")), budget=budget)
-        spent.append((budget.spent, folder.results().tasks[NAME].usage.get("calls", 0)))
-    assert spent == [(3.0, 3), (0.0, 0)] and len(inner.calls) == 3
+        used = folder.results().tasks[NAME]
+        spent.append((budget.spent, used.usage["calls"], used.spent.get("calls", 0)))
+    assert spent == [(3.0, 3, 3), (0.0, 3, 0)] and len(inner.calls) == 3

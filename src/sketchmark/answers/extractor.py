@@ -147,7 +147,7 @@ def _question(episode: Episode, said: str) -> str:
     """Build the message. The mark between the texts is a digest of both: neither can contain it, and an equal
     question is found in the cache."""
     question, reply = _shortened(question_text(episode)), _shortened(said)
-    digest = hashlib.sha256("\0".join((question, reply)).encode()).hexdigest()
+    digest = hashlib.sha256("\0".join((question, reply)).encode("utf-8", "surrogatepass")).hexdigest()
     mark = f"====={digest[:20]}====="
     return _PROMPT.format(mark=mark, question=question, reply=reply)
 

@@ -107,7 +107,7 @@ def score_command(
     \b
     sketchmark score runs/my-run --scoring official
     sketchmark score runs/my-run --scoring strict,code-fork
-    sketchmark score runs/my-run --scoring extracted,strict --extractor openai/gpt-6-luna
+    sketchmark score runs/my-run --scoring extracted --extractor openai/gpt-6-luna
     sketchmark score runs/my-run --scoring ra-al --judge openai/gpt-6-luna
 
     ra-al scores whether stored drawings follow the reasoning (RA) and whether the answer follows them (AL), by a

@@ -73,7 +73,18 @@ def summary_tables(results: Results, found: Findings | None, costs: Mapping[str,
     if found and controls:
         controls.below = tuple(control_sentences(found.canvases))
     made = (headline_table(results, costs), controls, single_table(results, shown, costs), scorings_table(results))
-    return [table for table in made if table]
+    tables = [table for table in made if table]
+    if tables:
+        tables[-1].below += tuple(_remarks(results))
+    return tables
+
+
+def _remarks(results: Results) -> Iterator[str]:
+    """Yield what the task's own totals say about their numbers, such as why one has no interval."""
+    for label, cell in results.tasks.items():
+        ways = by_scoring(cell)
+        for name, way in ways.items():
+            yield from (f"{label}{f' by {name}' * (len(ways) > 1)}: {remark}" for remark in way.remarks)
 
 
 def headline_table(results: Results, costs: Mapping[str, float]) -> Table | None:

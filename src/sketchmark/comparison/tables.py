@@ -72,8 +72,6 @@ def _add_scores(table: Table, label: str, cell: CellResult, *, several: bool, gu
                 *(str(found.n) if found else "", *shares),
                 style="bold" if counts else "",
             )
-    for name, way in ways.items():
-        table.below += tuple(f"{label}{f' by {name}' * several}: {remark}" for remark in way.remarks)
     if not told:
         table.add(label, "(no score)" if cell.aggregate else "(nothing scored)")
         table.below += (f"{label}: {why_none(cell)}",) * bool(cell.problem or cell.aggregate)

@@ -266,7 +266,8 @@ class Score(Struct, kw_only=True):
     """Score → number, or null if it does not apply."""
     flags: list[str] = []
     """Kinds of failure: `unparsed`, `truncated`, `refused`, `empty`, `no_picture`, `left_out`, `animated`,
-    `judge_failed`, `extractor_failed`, `scorer_failed`, or the failure's kind. `extracted`: the score rests on the extractor."""
+    `judge_failed`, `extractor_failed`, `scorer_failed`, or the failure's kind. `extracted`: the score rests
+    on the extractor."""
 
     calls_left_out: Count = 0
     """Calls that could not carry the whole context."""

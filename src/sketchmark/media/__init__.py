@@ -59,6 +59,8 @@ def _pieces(data: bytes, format: str) -> Iterator[tuple[bytes, int, int]]:
         while name := data[place + 4 : place + 8]:
             end = place + 8 + int.from_bytes(data[place : place + 4], "big")
             yield name, place + 8, end
+            if name == b"IEND":  # what follows is not read
+                return
             place = end + 4
     elif format == "jpeg":
         place = 2

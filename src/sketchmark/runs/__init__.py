@@ -135,7 +135,7 @@ def prepare(model: str | Model, tasks: Names, **given: Any) -> PreparedRun:
     budget = _budget(settings, _name(judge), _name(extractor))
     by_name = [one for one in (judge, extractor) if isinstance(one, str) and one]
     shared = open_cache(kept) if by_name else None
-    if shared is not None and calls is not None:
+    if by_name and calls is not None:
         calls = shared
     others: list[Model | None] = []
     for one, arguments, price, charge in (

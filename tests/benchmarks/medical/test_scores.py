@@ -350,6 +350,6 @@ def test_score_file_lists_what_is_read_differently_and_does_not_claim_to_know_wh
     assert "mmmu.llava by official: correct counts the 1 unparsed choices at the expected value" in text
     assert f"its overall accuracy is {published:.3f}" in text
     assert (
-        "mmmu.llava: official 0.500, strict 0.000: -50.0 points: -33.3 from 1 reply read differently (1 unparsed by "
+        "mmmu.llava: official 50.0, strict 0.0: -50.0 points: -33.3 from 1 reply read differently (1 unparsed by "
         "strict); -16.7 from 1 reply read alike and scored differently"
     ) in text

@@ -44,7 +44,7 @@ from sketchmark.worlds import Play, Worlds, installed_worlds
 from sketchmark.worlds.boards import MOVES
 from sketchmark.worlds.play import may_stop, next_move_words, puzzle_in, wanted
 
-PLAYERS = ("random", "solver", "sketcher", "flawed", "patient", "quoter")
+PLAYERS = ("random", "solver", "sketcher", "flawed", "patient")
 
 
 def make(name: str, worlds: Worlds | None = None, /, **model_args: Value) -> Model:
@@ -70,7 +70,7 @@ def make(name: str, worlds: Worlds | None = None, /, **model_args: Value) -> Mod
         return Patient()
     if name == "quoter":
         return Quoter()
-    raise UnknownName(f"no player named {name!r}", f"there are: {', '.join(PLAYERS)}")
+    raise UnknownName(f"no player named {name!r}", f"there are: {', '.join(PLAYERS)}, quoter")
 
 
 _ASKS = "Write your drawing as SVG code."
