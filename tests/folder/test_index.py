@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -82,6 +83,26 @@ def test_a_link_that_leads_out_of_the_run_is_not_followed(tmp_path: Path) -> Non
     path.symlink_to(secret)
     with pytest.raises(BadInput, match="is a link"):
         index(maker)
+
+
+@pytest.mark.parametrize("kind", ["episodes", "scores"])
+def test_a_file_that_cannot_be_opened_is_not_taken_for_an_empty_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    maker, opened = Maker(tmp_path / "run").fill(1), Path.open
+    bad = maker.folder.path / kind / "maze.direct.jsonl"
+
+    def broken(path: Path, *how: Any, **more: Any) -> Any:
+        if path == bad:
+            raise OSError(5, "Input/output error", str(path))
+        return opened(path, *how, **more)
+
+    monkeypatch.setattr(Path, "open", broken)
+    with pytest.raises(BadInput, match=r"cannot read .*maze\.direct\.jsonl: Input/output error"):
+        index(maker)
+    monkeypatch.undo()
+    bad.unlink()
+    assert "maze.direct" in index(maker).cells
 
 
 def test_a_cell_name_with_dots_and_slashes_is_left_out(tmp_path: Path) -> None:

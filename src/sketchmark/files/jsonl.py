@@ -348,10 +348,12 @@ class Tail:
     def __iter__(self) -> Iterator[tuple[int, bytes]]:
         try:
             file = open_regular(self.path)
-        except OSError:
+        except FileNotFoundError:
             if self._read:
                 self._restart(0)
             return
+        except OSError as error:  # a reader must not take it for an empty file
+            raise BadInput(f"cannot read {self.path}: {error.strerror or error}") from error
         with file:
             now = os.fstat(file.fileno())
             if self._inode != now.st_ino or now.st_size < self._read:
