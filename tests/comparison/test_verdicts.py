@@ -16,7 +16,7 @@ from sketchmark.comparison.formats import to_csv, to_json, to_markdown
 from sketchmark.comparison.tables import to_terminal
 from sketchmark.folder import RunFolder
 from sketchmark.folder.index import RunView
-from sketchmark.report.story import tell
+from sketchmark.report.story import story_of
 from sketchmark.results import summary
 from sketchmark.stats.differences import paired_difference, verdict
 from tests.comparison.folders import rows, write_run
@@ -47,7 +47,7 @@ def test_five_helped_of_eight_is_unclear_although_the_interval_excludes_zero(tmp
     assert found.low is not None and found.low > 0 and found.p == pytest.approx(0.0625)
     cells = {"maze.direct": rows(plain), "maze.visual_cot": rows(drawn), "maze.visual_cot.blank": rows(plain)}
     path = write_run(tmp_path / "run", cells)
-    run, story = compare([path]), tell(RunView.whole(RunFolder.open(path)))
+    run, story = compare([path]), story_of(RunView.whole(RunFolder.open(path)))
     assert story.headline == "No clear difference on maze."
     assert story.lede == "Gain by drawing: maze +62.5 points [9.8, 86.3]."
     assert run.canvases[0].sentence.startswith("Whether the drawing is looked at is not settled")
@@ -105,14 +105,14 @@ def test_folder_report_and_viewer_give_the_same_verdict_on_a_real_run(tmp_path: 
     index.refresh()
     assert summary.live_gains(index) == folder.results().gains
     page = html.unescape((folder.path / "report.html").read_text("utf-8"))
-    assert tell(index).headline in page
+    assert story_of(index).headline in page
     assert all(f'class="gain {row.verdict}"' in page for row in rows)
 
 
 def _all_agree(found: Comparison, path: Path) -> None:
     row = found.rows[0]
     assert row.p_holm is not None and (row.verdict == "unclear") == (row.p_holm >= 0.05)
-    story = tell(RunView.whole(RunFolder.open(path)))
+    story = story_of(RunView.whole(RunFolder.open(path)))
     (own,) = [gain for gain in story.gains if gain.task == row.task]
     assert own.verdict == row.verdict
     others = sum(gain.verdict == row.verdict for gain in story.gains)

@@ -26,6 +26,7 @@ from sketchmark.lmms_eval.functions import Functions
 from sketchmark.notebook import Run
 from sketchmark.report import write_report
 from sketchmark.report.card import card
+from sketchmark.stats.intervals import as_percent
 
 FILE = """
 task: sums
@@ -291,6 +292,6 @@ def test_a_score_in_per_cent_is_shown_in_per_cent(tmp_path: Path) -> None:
     low, high = (folder.results().tasks["sums.direct"].metrics["score"].mean for folder in ran)
     board = "\n".join(str(row) for table in board_tables(leaderboard(tmp_path / "runs")) for row in table.rows)
     assert f"'{low:.1f}'" in board and f"'{high:.1f}'" in board
-    assert f">{high:.1f} [" in write_report(ran[1]).read_text("utf-8")
+    assert f">{as_percent(high, (0, 100))} [" in write_report(ran[1]).read_text("utf-8")
     apart = compare([folder.path for folder in ran]).rows[0].difference
     assert span(apart).startswith(f"{high - low:+.1f} points [")

@@ -21,7 +21,7 @@ from sketchmark.markup import Child, Html, as_table, bracket, join, p_value, per
 from sketchmark.plots import Drawing, charts
 from sketchmark.report.gallery import Frames, gallery, opening_strips
 from sketchmark.report.sections import alignment, compared, findings, published
-from sketchmark.report.story import Story, tell
+from sketchmark.report.story import Story, story_of
 from sketchmark.results import summary
 from sketchmark.results.aggregate import results_before, warned
 from sketchmark.results.scorings import told
@@ -96,7 +96,7 @@ def page(run: RunView) -> str:
     listed = any(cell.published for cell in stored.values()) or any(total.published for total in totals)
     found = compared(run) if several or listed else Comparison((), (), ())
     scorings = {name for cell in stored.values() for name in cell.scorings}
-    story, frames = tell(run, cells), Frames(run.folder)
+    story, frames = story_of(run, cells), Frames(run.folder)
     sections: dict[str, Html | None] = {
         "Does drawing help?": _gains(found.rows, found.notes),
         "Scores": _scores(cells, told(run.folder) if scorings else (), stored),

@@ -34,7 +34,7 @@ class Story:
     """Task → canvas → own minus this canvas, corrected over the canvases of the task."""
 
 
-def tell(run: RunView, results: Sequence[CellResult] = ()) -> Story:
+def story_of(run: RunView, results: Sequence[CellResult] = ()) -> Story:
     """Describe a run as it is now; a running one may have few scores yet."""
     cells = results or [summary.live_result(cell) for cell in run.cells.values()]
     every = summary.live_gains(run)

@@ -21,7 +21,7 @@ from sketchmark.markup import bracket, percent, points
 from sketchmark.plots import Drawing, charts
 from sketchmark.plots.charts import DRAWING_MODE, dumbbell
 from sketchmark.report.sections import findings
-from sketchmark.report.story import own_minus, tell
+from sketchmark.report.story import own_minus, story_of
 from sketchmark.results import scorings, summary
 from sketchmark.terminal import one_line
 from sketchmark.view.query import Hit, card
@@ -213,7 +213,7 @@ WIDE, NARROW = 1240, 330
 def run_charts(run: RunView) -> dict[str, Any]:
     """Return the run's sentences and charts, and the tables that only a full look at its rows gives."""
     results = [summary.live_result(cell) for cell in run.cells.values()]
-    story = tell(run, results)
+    story = story_of(run, results)
     drawn = [found for cell in run.cells.values() if (found := summary.drawing_and_answer(cell))]
     every = summary.live_gains(run)
     panels = charts.Panel.all_of(results, every)
