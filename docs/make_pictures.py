@@ -1,6 +1,8 @@
-"""Makes docs/pictures/episode.png: one visual-CoT episode of the sketcher, as it was played.
+"""Makes docs/pictures/episode.png: one drawn episode above a chart of the gain and its control, from a real run.
 
 python docs/make_pictures.py
+
+The pictures of viewer, report and figures are made by `python -m tests.view.shots --pictures`.
 """
 
 from __future__ import annotations
@@ -8,46 +10,51 @@ from __future__ import annotations
 import tempfile
 from pathlib import Path
 
-from PIL import Image, ImageDraw, ImageFont
+from PIL import Image
 
 import sketchmark
-from sketchmark.folder.records import unpack_episode
+from sketchmark.files.media_store import small
+from sketchmark.notebook import PlayedEpisode
+from sketchmark.plots import Drawing
+from sketchmark.plots.charts import Frame, film
+from sketchmark.plots.figures import figure, opened
 
-SIDE, GAP, BAND = 150, 14, 44
-INK, SOFT, ACCENT = (31, 41, 55), (107, 114, 128), (37, 99, 235)
+WIDTH = 500.0
 
 
 def main() -> None:
     with tempfile.TemporaryDirectory() as place:
-        folder = sketchmark.run(
+        run = sketchmark.run(
             "player/sketcher",
             "maze",
-            mode="visual_cot",
-            limit=1,
-            seed=4,
+            mode="direct,visual_cot",
+            canvas="own,blank",
+            limit=50,
             output_path=place,
-            task_args={"min_steps": 5, "max_steps": 5},
-            model_args={"hand_error": 0.0},
+            quiet=True,
         )
-        record = next(folder.episodes("maze.visual_cot"))
-        episode = unpack_episode(record, folder.pictures.load)
-    shown = episode.turns[0].added[1].picture
-    assert shown is not None
-    columns = [(shown, "the task shows", "a maze")]
-    for plan, picture in zip(episode.says, episode.drawings, strict=False):
-        columns.append((picture, "says: " + plan.removeprefix("Next, ").rstrip("."), "then draws, and sees it"))
-    strip = Image.new("RGB", (len(columns) * (SIDE + GAP) + GAP, SIDE + 2 * GAP + BAND + 26), "white")
-    pen = ImageDraw.Draw(strip)
-    small = ImageFont.load_default(11)
-    for number, (picture, first, second) in enumerate(columns):
-        left = GAP + number * (SIDE + GAP)
-        strip.paste(picture.image().resize((SIDE, SIDE), Image.Resampling.LANCZOS), (left, GAP))
-        pen.rectangle((left, GAP, left + SIDE, GAP + SIDE), outline=SOFT if number == 0 else ACCENT)
-        pen.text((left, GAP + SIDE + 6), first, INK, small)
-        pen.text((left, GAP + SIDE + 22), second, SOFT, small)
-    pen.text((GAP, GAP + SIDE + BAND + 8), "answers: " + episode.answer, INK, ImageFont.load_default(13))
+        drawn = run.episodes("maze.visual_cot")
+        direct = {one.sample: one for one in run.episodes("maze.direct")}
+        helped = (one for one in drawn if _right(one) and not _right(direct[one.sample]) and len(one.drawings) == 6)
+        shown = next(helped)
+        chart = figure(list(opened([Path(place)])), "scores", width=WIDTH / 72).drawing
+    frames = [Frame(small(shown.episode.turns[0].added[1].picture, 320), "the task shows a maze")]  # type: ignore[arg-type]
+    for plan, picture in zip(shown.episode.says, shown.drawings, strict=False):
+        said = plan.removeprefix("Next, ").rstrip(".")
+        frames.append(Frame(small(picture, 320), f"“{said}”, then draws it"))
+    strip = film(frames, "The model plans a step, draws it, looks at its drawing and continues", WIDTH)
+    whole = Drawing(WIDTH + 20, strip.height + chart.height + 12, f"{strip.label}. {chart.label}")
+    whole.place(strip, 10, 10)
+    whole.place(chart, 10, strip.height + 4)
     path = Path(__file__).parent / "pictures" / "episode.png"
-    strip.save(path, optimize=True)
+    whole.save(path)
+    image = Image.open(path)
+    image.thumbnail((1600, 1600), Image.Resampling.LANCZOS)
+    image.quantize(128, dither=Image.Dither.NONE).save(path, optimize=True)
+
+
+def _right(one: PlayedEpisode) -> bool:
+    return one.values["maze_text_exact"] == 1
 
 
 if __name__ == "__main__":

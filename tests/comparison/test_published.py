@@ -137,7 +137,7 @@ def test_untrusted_published_scores_stay_text(tmp_path: Path) -> None:
     assert "\n=1+1" not in to_csv(found)
     folder = RunFolder(run)
     html = write_report(folder).read_text()
-    assert "What others published" in html and "<img src=x>" not in html
+    assert "Published scores" in html and "<img src=x>" not in html
 
 
 def test_a_scripted_player_is_compared_with_the_published_table(tmp_path: Path) -> None:
@@ -151,7 +151,7 @@ def test_a_scripted_player_is_compared_with_the_published_table(tmp_path: Path) 
     assert (gpt["maze_text_exact"].value, gpt["maze_text_exact"].yours.mean) == (0.181, 1.0)
     assert gpt["maze_img_exact"].apart is not None and gpt["maze_img_exact"].apart.verdict == "differs"
     html = folder.report_file.read_text()
-    assert "GPT-4.1 + GPT-image" in html and "No statistic of this run is made of them" in html
+    assert "GPT-4.1 + GPT-image" in html and "They enter no statistic of this run" in html
     figures = folder.results().tasks["uni_mmmu_maze.visual_cot"].published
     assert len(figures) == 24
 

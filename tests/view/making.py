@@ -38,12 +38,14 @@ def score(sample: Sample, episode: Episode, grading: Grading) -> Scores:
     """The answer must be the path; the drawings must be the true pictures. `blind` reads no answer of odd samples."""
     blind = grading.scoring == "blind" and sample.groups["region"] == "south"
     right = episode.answer == _answer(sample.target["moves"]) and not blind
-    drawn = None
+    drawn, notes = None, dict[str, Any](answer=episode.answer[:200])
     if episode.draw_attempts and sample.frames:
-        drawn = float([p.digest for p in episode.drawings] == [p.digest for p in sample.frames()])
+        true = [p.digest for p in sample.frames()]
+        drawn = float([p.digest for p in episode.drawings] == true)
+        notes["frames_right"] = [p.digest == t for p, t in zip(episode.drawings, true, strict=False)]
     return Scores(
         {HEADLINE: float(right), "maze_img_exact": drawn},
-        {"answer": episode.answer[:200]},
+        notes,
         unparsed=blind or not episode.answer.startswith("<ANSWER_JSON>"),
     )
 

@@ -14,11 +14,13 @@ from starlette.testclient import TestClient
 from sketchmark.comparison import compare
 from sketchmark.comparison.leaderboard import leaderboard
 from sketchmark.files.jsonl import plain
+from sketchmark.files.media_store import PictureStore
+from sketchmark.folder.records import drawings_right, drawn_names, pack_episode
 from sketchmark.view import make_app, query, serving
 from sketchmark.view import media as pictures
 from tests.comparison.folders import rows, write_run
 from tests.view import hostile
-from tests.view.making import TOKEN, Maker, browse, fail, sample
+from tests.view.making import TOKEN, Maker, browse, fail, play, sample
 
 CONTROLS = ("maze.direct", "maze.visual_cot", "maze.visual_cot.blank")
 
@@ -216,12 +218,23 @@ def test_a_wrong_drawing_is_described_cell_by_cell(client: TestClient) -> None:
             break
     found = frames[-1]
     assert frames[0]["right"] and all("words" not in frame for frame in frames if frame["right"])
-    assert found["right"] is None and found["differs"] and found["kind"] == "cells" and len(found["boxes"]) == 2
+    assert found["right"] is False and found["differs"] and found["kind"] == "cells" and len(found["boxes"]) == 2
     assert all(0 <= end <= 1 for box in found["boxes"] for end in box)
     assert re.match(r"2 of 25 cells differ \(row \d, column \d: (agent|goal|floor)", found["words"])
     asked = {"run": "alpha", "cell": item["cell"], "sample": item["sample"]}
     overlay = client.get("/overlay", params={**asked, "drawn": found["drawn"], "true": found["true"]})
     assert overlay.headers["content-type"] == "image/png"
+
+
+def test_a_drawing_without_a_verdict_is_not_called_wrong() -> None:
+    """A real model's drawing is never the ground truth pixel by pixel; only the scorer knows whether it is right."""
+    line = pack_episode(play(sample(3), "visual_cot", False), 0, PictureStore.name_of)
+    drawn, true = drawn_names(line), line.sample.frames or []
+    assert drawn[0] == true[0] and drawn[-1] != true[-1]
+    known = drawings_right(line, {})
+    assert known[0] is True and known[-1] is None
+    assert drawings_right(line, {"frames_right": [False, True]})[:2] == [False, True]
+    assert drawings_right(line, {"frames_right": "odd"}) == known
 
 
 def test_a_change_of_condition_keeps_the_place_in_the_list(client: TestClient) -> None:

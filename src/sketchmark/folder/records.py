@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Protocol, TypeVar, cast
 
 from msgspec import UNSET
@@ -133,6 +133,19 @@ def sound_names(sample: SampleLine) -> Iterator[str]:
 def drawn_names(line: EpisodeLine) -> list[str]:
     """Return the names of the model's drawings."""
     return [turn.reply.picture for turn in line.turns if turn.reply and turn.reply.picture]
+
+
+def drawings_right(line: EpisodeLine, notes: Mapping[str, Any]) -> list[bool | None]:
+    """Return whether each drawing is right, as the scorer noted it (`frames_right`).
+
+    Without its verdict, an image identical to the ground truth is right; of any other it is not known (None).
+    """
+    judged, true = notes.get("frames_right"), line.sample.frames or []
+    judged = judged if isinstance(judged, list) else []
+    return [
+        bool(judged[at]) if at < len(judged) else True if name in true[at : at + 1] else None
+        for at, name in enumerate(drawn_names(line))
+    ]
 
 
 def said(line: EpisodeLine) -> list[str]:

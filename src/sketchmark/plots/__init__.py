@@ -10,7 +10,7 @@ import base64
 import io
 import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -244,23 +244,18 @@ def _svg(shape: Shape, paint: Any) -> Html:
     )
 
 
-_WIDE, _NARROW = frozenset("mwMW@%—"), frozenset("iljtfrI.,:;|!'’()[] ·-")
+_EMS: tuple[tuple[float, Callable[[str], bool]], ...] = (
+    (1.0, lambda letter: ord(letter) >= 0x2E80),
+    (0.86, frozenset("mwMW@%—").__contains__),
+    (0.3, frozenset("iljtfrI.,:;|!'’()[] ·-").__contains__),
+    (0.68, str.isupper),
+)
+"""Widths of letters in ems, by the first test that fits."""
 
 
 def breadth(said: str, size: float, bold: bool = False) -> float:
     """Estimate the width of a text, without a font: enough to place labels."""
-    ems = sum(
-        1.0
-        if ord(letter) >= 0x2E80
-        else 0.86
-        if letter in _WIDE
-        else 0.3
-        if letter in _NARROW
-        else 0.68
-        if letter.isupper()
-        else 0.555
-        for letter in said
-    )
+    ems = sum(next((em for em, fits in _EMS if fits(letter)), 0.555) for letter in said)
     return size * ems * (1.06 if bold else 1.0)
 
 
@@ -369,12 +364,8 @@ def _pdf(drawing: Drawing) -> bytes:
         if isinstance(shape, Words):
             canvas.setFont("bold" if shape.bold else "plain", shape.size)
             canvas.setFillColor(HexColor(COLOURS[shape.colour]))
-            write = {
-                "start": canvas.drawString,
-                "middle": canvas.drawCentredString,
-                "end": canvas.drawRightString,
-            }[shape.anchor]
-            write(shape.x, drawing.height - shape.y, shape.text)
+            write = {"middle": canvas.drawCentredString, "end": canvas.drawRightString}
+            write.get(shape.anchor, canvas.drawString)(shape.x, drawing.height - shape.y, shape.text)
         elif isinstance(shape, Disc):
             canvas.setFillColor(HexColor(COLOURS[shape.fill]))
             canvas.setStrokeColor(HexColor(COLOURS[shape.stroke]))

@@ -16,28 +16,17 @@ from sketchmark.stats.intervals import in_points
 
 DRAWING_MODE = "visual_cot"
 CONDITIONS = {
-    "direct": ("Answers directly", "direct", "circle"),
-    "text_cot": ("Reasons in text", "direct", "diamond"),
-    "own": ("Draws, sees its own drawing", "own", "circle"),
-    "blank": ("Draws, sees a blank image", "own", "ring"),
-    "other": ("Draws, sees another sample’s drawing", "other", "triangle"),
-    "oracle": ("Sees the ground-truth image", "oracle", "square"),
-    "corrupt": ("Sees a ground-truth image with one error", "corrupt", "cross"),
-    "caption": ("Draws, reads a description of the drawing", "other", "ring"),
-    "source": ("Draws by code, reads the code", "other", "square"),
+    "direct": ("Answers directly", "direct", "direct", "circle"),
+    "text_cot": ("Reasons in text", "text only", "direct", "diamond"),
+    "own": ("Draws, sees its own drawing", "own drawing", "own", "circle"),
+    "blank": ("Draws, sees a blank image", "blank image", "own", "ring"),
+    "other": ("Draws, sees another sample’s drawing", "another’s drawing", "other", "triangle"),
+    "oracle": ("Sees the ground-truth image", "ground truth", "oracle", "square"),
+    "corrupt": ("Sees a ground-truth image with one error", "truth, one error", "corrupt", "cross"),
+    "caption": ("Draws, reads a description of the drawing", "description", "other", "ring"),
+    "source": ("Draws by code, reads the code", "code", "other", "square"),
 }
-"""Mode, or canvas of visual_cot → label, colour and mark. Shapes differ, so that colour is never needed."""
-_SHORT = {
-    "direct": "direct",
-    "text_cot": "text only",
-    "own": "own drawing",
-    "blank": "blank image",
-    "other": "another’s drawing",
-    "oracle": "ground truth",
-    "corrupt": "truth, one error",
-    "caption": "description",
-    "source": "code",
-}
+"""Mode, or canvas of visual_cot → label, short label, colour and mark. Shapes differ, so colour is never needed."""
 LINES = (("direct", "ring"), ("direct", "diamond"), ("own", "circle"), ("other", "triangle"), ("oracle", "square"))
 
 
@@ -49,7 +38,7 @@ def place(mode: str, canvas: str) -> str:
 def label_of(mode: str, canvas: str, draw_with: str = "", *, short: bool = False) -> str:
     """Name a condition for readers who do not know the names of cells."""
     where = place(mode, canvas)
-    told = _SHORT.get(where, where) if short else CONDITIONS.get(where, (where,))[0]
+    told = CONDITIONS.get(where, (where, where))[short]
     if mode not in (DRAWING_MODE, *CONDITIONS) and canvas != "own":
         told += f", {canvas} canvas"
     return f"{told} {condition(draw_with)}" if draw_with else told
@@ -175,7 +164,7 @@ def _panel(drawing: Drawing, panel: Panel, conditions: Sequence[tuple[str, str, 
     for number, one in enumerate(conditions):
         mean = found.get(one)
         y = y0 + step * (number + 0.5)
-        _, colour, kind = CONDITIONS.get(place(*one[:2]), ("", "quiet", "circle"))
+        *_, colour, kind = CONDITIONS.get(place(*one[:2]), ("quiet", "circle"))
         if mean is None or mean.mean is None:
             continue
         _interval(drawing, mean, x, y, colour, u)

@@ -12,7 +12,7 @@ from sketchmark.errors import BadInput, SketchmarkError
 from sketchmark.files import write_atomic
 from sketchmark.files.media_store import small
 from sketchmark.folder.index import CellView, RunView, change, outcome
-from sketchmark.folder.records import drawn_names, input_names
+from sketchmark.folder.records import drawings_right, drawn_names, input_names
 from sketchmark.folder.results_format import Gain, Mean
 from sketchmark.markup import bracket, percent, points
 from sketchmark.plots import FORMATS, Drawing, breadth, charts
@@ -268,15 +268,13 @@ def _standing(run: RunView, task: str) -> tuple[Mean | None, Mean | None, Gain |
 def _strip(run: RunView, task: str, sample: str, width: float) -> Figure:
     cell, sample = _chosen(run, task, sample)
     record, score = cell.episode(sample), cell.score(sample)
-    judged = score.notes.get("frames_right") if score else None
-    judged = judged if isinstance(judged, list) else []
-    true = record.sample.frames or []
+    judged, true = drawings_right(record, score.notes if score else {}), record.sample.frames or []
     frames, rows = [], []
     for name in list(input_names(record.sample))[:1]:
         frames.append(Frame(_image(run, name), "input"))
     wrong = False
     for at, name in enumerate(drawn_names(record)):
-        right = bool(judged[at]) if at < len(judged) else name == true[at] if at < len(true) else None
+        right = judged[at]
         frames.append(Frame(_image(run, name), f"{at + 1}{' ✕' if right is False else ''}", right))
         rows.append((run.model, run.folder.path.name, cell.name, sample, at + 1, "" if right is None else int(right)))
         if right is False and not wrong and at < len(true):

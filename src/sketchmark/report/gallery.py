@@ -12,7 +12,7 @@ from sketchmark.files.media_store import small
 from sketchmark.folder import RunFolder
 from sketchmark.folder.format import EpisodeLine, SampleLine
 from sketchmark.folder.index import CellView, RunView, change, outcome
-from sketchmark.folder.records import drawn_names, input_names
+from sketchmark.folder.records import drawings_right, drawn_names, input_names
 from sketchmark.markup import Html, join, tag, words
 from sketchmark.models.cache import ReplyRecord
 
@@ -102,13 +102,8 @@ def opening_strips(run: RunView, frames: Frames) -> Html | None:
 
 def _small_strip(run: RunView, cell: CellView, sample: str, kind: str, frames: Frames) -> Html:
     record, score = cell.episode(sample), cell.score(sample)
-    judged = score.notes.get("frames_right") if score else None
-    judged = judged if isinstance(judged, list) else []
     true, drawn = record.sample.frames or [], drawn_names(record)
-    right = [
-        bool(judged[at]) if at < len(judged) else name == true[at] if at < len(true) else None
-        for at, name in enumerate(drawn)
-    ]
+    right = drawings_right(record, score.notes if score else {})
     wrong = right.index(False) if False in right else None
     base = run.baseline(cell)
     stills = [

@@ -13,7 +13,7 @@ from sketchmark.errors import SketchmarkError
 from sketchmark.files.media_store import small
 from sketchmark.folder import RunFolder
 from sketchmark.folder.format import EpisodeLine
-from sketchmark.folder.records import sound_names
+from sketchmark.folder.records import drawings_right, sound_names
 from sketchmark.media import Picture
 from sketchmark.stats.intervals import as_percent
 from sketchmark.worlds import installed_worlds
@@ -98,21 +98,23 @@ MOST_READ = 24
 def frames(folder: RunFolder, line: EpisodeLine, notes: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Return each drawing of an episode: its image, the ground truth, whether it is right, and the cells that differ.
 
-    The scorer's own verdict counts (`frames_right`). Without one, only an identical image is known to be right.
+    A drawing is right or wrong as `drawings_right` says; a board is read again to show where it differs.
     """
-    true, judged = line.sample.frames or [], notes.get("frames_right")
-    judged = judged if isinstance(judged, list) else []
+    true, verdicts = line.sample.frames or [], iter(drawings_right(line, notes))
     made: list[dict[str, Any]] = []
     said, wrong = "", 0
     for turn in line.turns:
-        if turn.act != "draw":
-            said = turn.reply.text if turn.reply and turn.reply.text else said
-            continue
         reply, at = turn.reply, len(made)
+        if turn.act == "describe" and made and reply:
+            made[-1]["described"] = reply.text[:400]
+        elif turn.act != "draw":
+            said = reply.text if reply and reply.text else said
+        if turn.act != "draw":
+            continue
         drawn = reply.picture if reply else None
         seen = next((part.picture for part in turn.added if part.picture), None)
         truth = true[at] if at < len(true) else None
-        right = bool(judged[at]) if at < len(judged) else True if drawn and drawn == truth else None
+        right = next(verdicts) if drawn else None
         frame: dict[str, Any] = {"drawn": drawn, "true": truth, "right": right, "said": said}
         frame["seen"] = seen if seen != drawn else None
         if not drawn:

@@ -17,7 +17,7 @@ from sketchmark.episode.sample import Author
 from sketchmark.folder import EPISODES
 from sketchmark.folder.format import EpisodeLine, Score
 from sketchmark.folder.index import CellView, RunView, change, outcome
-from sketchmark.folder.records import drawn_names, input_names, said, sound_names
+from sketchmark.folder.records import drawings_right, drawn_names, input_names, said, sound_names
 from sketchmark.folder.results_format import TwoReadings
 from sketchmark.media.sound import FORMATS
 from sketchmark.models.cache import USAGE
@@ -244,16 +244,9 @@ def card(run: RunView, hit: Hit) -> dict[str, Any]:
     score, base = cell.score(hit.sample), run.baseline(cell)
     notes = score.notes if score else {}
     true, answers = record.sample.frames or [], said(record)
-    judged = notes.get("frames_right")
-    judged = judged if isinstance(judged, list) else []
-    strip = [
-        {
-            "name": name,
-            "right": bool(judged[at]) if at < len(judged) else name == true[at] if at < len(true) else None,
-        }
-        for at, name in enumerate(drawn_names(record))
-    ]
-    wrong = next((at for at, one in enumerate(strip) if one["right"] is False), None)
+    right = drawings_right(record, notes)
+    strip = [{"name": name, "right": one} for name, one in zip(drawn_names(record), right, strict=True)]
+    wrong = right.index(False) if False in right else None
     return {
         "cell": cell.name,
         "task": cell.task,

@@ -15,7 +15,7 @@ function withQuery(path, parameters) {
 
 /** The address of a page: "" is the leaderboard, the others are named. */
 export function address(page, parameters = {}) {
-  if (exported) return withQuery("index.html", { page, ...parameters });
+  if (exported) return withQuery("index.html", { view: page, ...parameters });
   return withQuery(`/${page}`, parameters);
 }
 
@@ -25,12 +25,12 @@ export function pageOf(url) {
   if (!exported) return url.pathname.slice(1);
   const folder = (path) => path.replace(/[^/]*$/, "");
   const here = /(\/|\/index\.html)$/.test(url.pathname) && folder(url.pathname) === folder(location.pathname);
-  return here ? (new URLSearchParams(url.search).get("page") ?? "") : undefined;
+  return here ? (new URLSearchParams(url.search).get("view") ?? "") : undefined;
 }
 
 /** What the address says now: a second filter set before the first has answered must not undo it. */
 export function asked() {
-  const { page: _, ...parameters } = Object.fromEntries(new URLSearchParams(location.search));
+  const { view: _, ...parameters } = Object.fromEntries(new URLSearchParams(location.search));
   return exported ? parameters : Object.fromEntries(new URLSearchParams(location.search));
 }
 

@@ -4,7 +4,7 @@ import { address, get } from "./api.js";
 import { changeTag, el, name, pill, sign, table, words } from "./dom.js";
 import { count, placeOf, seconds, steps } from "./format.js";
 import { filtersOf } from "./samples.js";
-import { answerLine, filmStrip, focusFrame, focusedFrame, inputs, minimap, player, replies, ribbons, shot } from "./strip.js";
+import { answerLine, filmStrip, focusFrame, focusedFrame, inputs, isWrong, minimap, player, replies, ribbons, shot } from "./strip.js";
 
 export async function showEpisode(parameters, go) {
   const { run, cell, sample } = parameters;
@@ -34,7 +34,7 @@ export async function showEpisode(parameters, go) {
   };
 }
 
-const firstWrong = ({ frames }) => frames.findIndex((frame) => frame.right === false || (frame.right === null && frame.differs));
+const firstWrong = ({ frames }) => frames.findIndex(isWrong);
 
 function nextCondition(data, go, filters) {
   const at = data.siblings.findIndex((one) => one.cell === data.cell);

@@ -102,7 +102,8 @@ export function inputs(data) {
   ];
 }
 
-const isWrong = (frame) => frame.right === false || (frame.right === null && frame.differs);
+/** As the scorer says; without its verdict, a board that reads differently. Other pixels alone are no error. */
+export const isWrong = (frame) => frame.right === false || (frame.right === null && frame.differs && frame.kind === "cells");
 
 /** Every drawing with the text before it; the ground truth only where it differs. */
 export function filmStrip(data) {
@@ -165,7 +166,7 @@ function images(data, frame, at, bad, first) {
     { class: "pic peek" },
     el("img", { src: thumbnail(data.run, frame.drawn, 320), alt: `drawing ${at + 1} by the model`, loading: "lazy", decoding: "async" }),
     frame.boxes ? marks(frame.boxes) : null,
-    bad && frame.true && !first ? truth(data, frame, at) : null,
+    frame.true && frame.right !== true && !first ? truth(data, frame, at) : null,
   );
   const link = el("a", { href: picture(data.run, frame.drawn), target: "_blank", tabindex: -1, title: frame.words }, drawn);
   const beside = [];
