@@ -85,7 +85,7 @@ def test_a_command_holds_every_setting_of_run_json() -> None:
         ({"limit": 10**20}, f"limit is {10**20} (it must be at most {2**53})"),
         ({"limit": 10**5000}, f"limit is a number of more than 30 digits (it must be at most {2**53})"),
         ({"limit": float("inf")}, f"limit is a number of more than 30 digits (it must be at most {2**53})"),
-        ({"limit": float("nan")}, f"limit is nan (it must be at most {2**53})"),
+        ({"max_cost": float("nan")}, f"max_cost is nan (it must be at most {2**53})"),
         ({"seed": -(10**20)}, f"seed is {-(10**20)} (it must be at most {2**53})"),
         *(
             ({name: 10**17}, f"{name} is {10**17} (it must be at most {2**53})")

@@ -88,7 +88,9 @@ def test_a_header_of_a_million_pieces_is_refused_at_once(kind: str) -> None:
 
 def test_a_picture_of_many_pieces_is_read() -> None:
     text = chunk(b"tEXt", b"a\0b")
-    assert Picture.from_bytes(png(bytes(121) * 24, more=text * 1000, parts=50)).image().size == (40, 24)
+    data = png(bytes(121) * 24, more=text * 1000, parts=50)
+    for more in (b"", bytes(300_001)):  # what follows the end is not read
+        assert Picture.from_bytes(data + more).image().size == (40, 24)
 
 
 TIFF = b"II*\0\x08\0\0\0" + struct.pack("<H", 1) + struct.pack("<HHLL", 0x0100, 4, 1, 40) + bytes(4)

@@ -56,7 +56,8 @@ def _pieces(data: bytes, format: str) -> Iterator[tuple[bytes, int, int]]:
     """Yield name, begin and end of the pieces that Pillow reads one by one before the pixels."""
     if format == "png":
         place = 8
-        while name := data[place + 4 : place + 8]:
+        name = b""
+        while name != b"IEND" and (name := data[place + 4 : place + 8]):
             end = place + 8 + int.from_bytes(data[place : place + 4], "big")
             yield name, place + 8, end
             if name == b"IEND":  # what follows is not read

@@ -37,7 +37,7 @@ class Call:
     most: int = LARGEST_TEXT
     """Size limit of the reply in bytes."""
     answered: bool = False
-    """The server began to reply to the attempt with success. Whatever comes of the reply, the provider bills it."""
+    """The server began to reply to the attempt with success. The provider bills it, also if the reply is lost."""
     used: Usage | None = None
     """Usage of the attempt, once its reply was read so far."""
 

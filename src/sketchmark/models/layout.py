@@ -173,7 +173,7 @@ def as_a_reply() -> Iterator[None]:
 
 
 def usage_in(body: dict[str, Any], pictures_in: int, pictures_out: int = 0) -> Usage:
-    """Return the usage that a reply reports, with that of the tool that draws. 0 for all tokens is no report."""
+    """Return the usage that a reply reports, with that of the tool that draws. 0 for all tokens counts as unknown."""
     of_tool = body.get("tool_usage")
     drawing = of_tool.get("image_gen") if isinstance(of_tool, dict) else None
     sent, came = _tokens(body.get("usage"))

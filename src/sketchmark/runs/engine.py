@@ -105,7 +105,7 @@ class Played:
     episode: Episode
     row: ScoreRow | None = None
     paid: Usage = field(default_factory=lambda: Usage(calls=0))
-    """What a worker has paid for since its last outcome. In this process calls are charged as they are made."""
+    """Usage that a worker has paid for since its last outcome. In this process calls are charged as they are made."""
 
 
 class LocalPlayers:

@@ -7,6 +7,7 @@ its fields. To add a setting, add a field here and run `docs/make_settings.py`.
 
 from __future__ import annotations
 
+import math
 import os
 import re
 from collections.abc import Mapping, Sequence
@@ -275,7 +276,7 @@ class Field:
             raise BadInput(f"{self.name} is {number!r}, which is not a number")
         if self.kind == "whole" and not isinstance(number, int):
             raise BadInput(f"{self.name} is {number}", "it must be a whole number")
-        if not abs(number) <= _LARGEST:  # also of what is no number
+        if abs(number) > _LARGEST or (self.kind == "number" and math.isnan(number)):
             shown = number if not abs(number) > 10**30 else "a number of more than 30 digits"
             raise BadInput(f"{self.name} is {shown}", f"it must be at most {_LARGEST}")
         if least is not None and number < least:
