@@ -90,16 +90,16 @@ def test_a_workbook_of_excel_is_read(tmp_path: Path) -> None:
 def test_rows_with_image_features_and_other_types_are_read(tmp_path: Path) -> None:
     pyarrow = pytest.importorskip("pyarrow")
     image = {"bytes": picture(tmp_path / "a.png").read_bytes(), "path": "gone.png"}
-    row = {"question": "Which?", "image": [image, image], "question_type": "multi-choice-question", "options": ["x", "y"],
-           "answer": "A"}  # fmt: skip
+    row = {"question": "Which?", "image": [image] * 2, "options": ["x", "y"], "answer": "A"}
+    named = {**row, "question_type": "multi-choice-question"}
     open_ended = {
         "question": "Name?",
         "image": [image],
-        "question_type": "open-ended",
         "options": [],
         "answer": "cat",
+        "question_type": "open-ended",
     }
-    pyarrow.parquet.write_table(pyarrow.Table.from_pylist([row, open_ended]), tmp_path / "q.parquet")
+    pyarrow.parquet.write_table(pyarrow.Table.from_pylist([named, open_ended]), tmp_path / "q.parquet")
     choice, phrase = samples(tmp_path / "q.parquet")
     assert choice.target["type"] == "choice" and len(choice.pictures["visuals"]) == 2  # type: ignore[arg-type]
     assert phrase.target == {"type": "exact", "answer": "cat"}
