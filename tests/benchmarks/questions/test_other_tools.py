@@ -89,17 +89,12 @@ def test_a_workbook_of_excel_is_read(tmp_path: Path) -> None:
 
 def test_rows_with_image_features_and_other_types_are_read(tmp_path: Path) -> None:
     pyarrow = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
     image = {"bytes": picture(tmp_path / "a.png").read_bytes(), "path": "gone.png"}
     row = {"question": "Which?", "image": [image] * 2, "options": ["x", "y"], "answer": "A"}
     named = {**row, "question_type": "multi-choice-question"}
-    open_ended = {
-        "question": "Name?",
-        "image": [image],
-        "options": [],
-        "answer": "cat",
-        "question_type": "open-ended",
-    }
-    pyarrow.parquet.write_table(pyarrow.Table.from_pylist([named, open_ended]), tmp_path / "q.parquet")
+    open_ended = {**row, "options": [], "answer": "cat", "question_type": "open-ended"}
+    parquet.write_table(pyarrow.Table.from_pylist([named, open_ended]), tmp_path / "q.parquet")
     choice, phrase = samples(tmp_path / "q.parquet")
     assert choice.target["type"] == "choice" and len(choice.pictures["visuals"]) == 2  # type: ignore[arg-type]
     assert phrase.target == {"type": "exact", "answer": "cat"}
