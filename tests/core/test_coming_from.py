@@ -21,7 +21,7 @@ WORKING = (
     "voila score_model_result",
 )
 NEEDED = re.compile(
-    r"is not set|azure_endpoint|the hub|--data|there is no file|pip install|needs|does not exist|no `response`|checkout"
+    r"is not set|azure_endpoint|the hub|--data|there is no file|pip install|needs|not exist|no `response`|checkout"
 )
 
 
