@@ -17,3 +17,5 @@ html_theme = "furo"
 html_title = "Sketchmark"
 html_copy_source = False
 html_show_copyright = False
+html_static_path = ["front"]
+html_css_files = ["site.css"]  # code blocks and tables stay inside the page

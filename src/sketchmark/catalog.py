@@ -290,7 +290,7 @@ class Catalog:
         )
 
     def _suggest(self, name: str, known: list[str]) -> str:
-        if "/" in name or Path(name).suffix in SUFFIXES:
+        if "/" in name or Path(name).suffix:
             return f"a file of questions ends in {', '.join(SUFFIXES)}; a task file is named by --include"
         return suggestion(name, known)
 

@@ -54,6 +54,7 @@ def test_no_help_is_cut_or_wider_than_eighty_columns() -> None:
         text = CliRunner(env={"COLUMNS": "80"}).invoke(root, [*name.split(), "--help"]).output
         assert max(map(cell_len, text.splitlines())) <= 80, name
         assert "…" not in text.replace("=…", "").replace(",…", ""), name
+        assert not re.search(r"\w\.\.\.$", text.partition("Commands:")[2], re.MULTILINE), name
     text = CliRunner(env={"COLUMNS": "80"}).invoke(root, ["--help"]).output
     groups = ["Run:", "Look:", "Share:", "Make:", "Maintain:"]
     assert [line for line in text.splitlines() if line in groups] == groups

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,7 +13,7 @@ from sketchmark.terminal import tell, tell_all
 
 if TYPE_CHECKING:
     from sketchmark.benchmarks.questions.samples import QuestionFile
-    from sketchmark.benchmarks.questions.survey import Survey
+    from sketchmark.benchmarks.questions.survey import Broken, Survey
     from sketchmark.tasks import Task
 
 
@@ -21,8 +23,8 @@ if TYPE_CHECKING:
 @click.option("--task-args", default="", help="As for `run`: type=judged, tolerance=0.01.")
 @click.option("--json", "as_json", is_flag=True, help="Print the findings as JSON, one object per file.")
 def check_command(files: tuple[str, ...], data: Path | None, task_args: str, as_json: bool) -> int:
-    """Check every row of a question file (.jsonl, .csv, .tsv, .parquet), with its images, or a task file (.yaml), and
-    list what is broken. No model is called.
+    """Check every row of a question file (.jsonl, .csv, .tsv, .parquet, .xlsx) with its images, or a task file
+    (.yaml). Print how each column was understood, and list what is broken. No model is called.
 
     \b
     sketchmark check my_questions.jsonl
@@ -82,20 +84,50 @@ def _print(file: QuestionFile, found: Survey) -> None:
         tell(f"{file.path}: {_many(found.rows, 'question')}, all in order", bold=True)
     else:
         tell(f"{file.path}: {found.broken_rows} of {_many(found.rows, 'row')} broken", bold=True)
-    for one in found.broken:
-        tell(f"  {one}")
+    for line in _grouped(found):
+        tell(f"  {line}")
     if (rest := found.broken_rows - len(found.broken)) > 0:
-        tell(f"  … and {rest} more")
+        tell(f"  and {rest} more broken rows")
     if found.types:
         tell(f"  types:    {', '.join(f'{name} {count}' for name, count in found.types.most_common())}")
         tell(f"  pictures: {found.pictures}")
-        tell(f"  columns:  {', '.join(_named(ours, theirs) for ours, theirs in found.columns.items())}")
+        tell("  columns:")
+    for ours, theirs in found.columns.items():
+        tell(f"    {theirs}: {_MEANT[ours]}")
     if found.unused:
         tell(f"  not used: {', '.join(found.unused)}")
 
 
-def _named(ours: str, theirs: str) -> str:
-    return ours if ours == theirs else f"{theirs} (as {ours})"
+_MEANT = {
+    "id": "the id of the question",
+    "question": "the question",
+    "hint": "a hint, shown before the question",
+    "pictures": "one or several images, as paths or in base64",
+    "options": "the options, A to Z in their order",
+    "answer": "the right answer",
+    "type": "the type of the answer",
+    "tolerance": "the tolerance of a number",
+    "category": "the category, for breakdowns",
+    "cluster": "the source that questions share, for intervals",
+    "generation_prompt": "what the model is asked to draw",
+}
+"""Documented column -> its use."""
+
+_ROWS_NAMED = 5
+
+
+def _grouped(found: Survey) -> Iterator[str]:
+    """Yield one line per kind of problem, with its rows: a file has the same problem in many."""
+    groups: dict[str, list[Broken]] = {}
+    for one in found.broken:
+        groups.setdefault(re.sub(r"'[^']*'|\d+", "…", one.problem), []).append(one)
+    for same in groups.values():
+        if len(same) == 1:
+            yield str(same[0])
+            continue
+        rows = ", ".join(str(one.row) for one in same[:_ROWS_NAMED])
+        more = f" and {len(same) - _ROWS_NAMED} more" if len(same) > _ROWS_NAMED else ""
+        yield f"{len(same)} rows ({rows}{more}), the first: {same[0].problem}"
 
 
 def _many(count: int, noun: str) -> str:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 import json
 from pathlib import Path
-from typing import Literal
+from typing import ClassVar, Literal
 
 import click
 
@@ -16,9 +17,36 @@ from sketchmark.terminal import tell, tell_all
 _YES_NO = click.Choice(["yes", "no"])
 
 
-@click.group("voila")
+class _OldNames(click.Group):
+    """The commands, also by the names of the original's scripts, with or without `.py`."""
+
+    _SCRIPTS: ClassVar = {"create-dataset": "make", "inference-test": "infer", "score-model-results": "score"}
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        name = cmd_name.lower().replace("_", "-").removesuffix(".py")
+        script, _, dataset = name.partition("-voila-")
+        script = "score-model-results" if script == "score-model-result" else script
+        found = super().get_command(ctx, self._SCRIPTS.get(script, name))
+        return _of_dataset(found, dataset) if found and dataset in ("wd", "nd") else found
+
+
+def _of_dataset(command: click.Command, dataset: str) -> click.Command:
+    """Return the command of a script that has its dataset in its name."""
+    made = copy.copy(command)
+    made.params = [copy.copy(param) for param in command.params]
+    for param in made.params:
+        if param.name == "distraction":
+            param.required, param.default = False, "yes" if dataset == "wd" else "no"
+    return made
+
+
+@click.group("voila", cls=_OldNames)
 def voila_command() -> None:
-    """VOILA: make, check and count analogies; run and score them."""
+    """VOILA: make, check and count analogies; run and score them.
+
+    The original's scripts are understood by their names, with all their arguments: create_dataset,
+    inference_test_VOILA_WD, inference_test_VOILA_ND, score_model_result.
+    """
 
 
 voila_command.add_command(_voila_infer.command)
@@ -28,6 +56,7 @@ voila_command.add_command(_voila_score.command)
 @voila_command.command("make")
 @click.option(
     "--csv_output",
+    "--csv_file_name",
     *NAMES[:-1],
     "target",
     required=True,
@@ -93,7 +122,7 @@ def make_command(
     tell(f"{make(target, order)} questions in {target}")
 
 
-@voila_command.command("check")
+@voila_command.command("check", short_help="Verify a VOILA file against the rules.")
 @click.argument("file", type=click.Path(path_type=Path))
 @click.pass_context
 def check_command(context: click.Context, file: Path) -> None:

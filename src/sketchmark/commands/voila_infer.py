@@ -19,10 +19,8 @@ from sketchmark.runs import prepare
 from sketchmark.terminal import show_progress, tell
 
 
-@click.command("infer")
-@click.option(
-    "--model_name", required=True, help="A Sketchmark model (openai/gpt-6-luna), or a hub id or path: hf/NAME"
-)
+@click.command("infer", short_help="Run VOILA's steps and write the results file.")
+@click.option("--model_name", required=True, help="A Sketchmark model (openai/gpt-6-luna), or a hub id or path.")
 @click.option(
     "--dataset_name", default="nlylmz/VOILA", show_default=True, help="On the hub, or a folder with CSV and pictures."
 )
@@ -32,7 +30,10 @@ from sketchmark.terminal import show_progress, tell
     help="A VOILA CSV file, or a folder with one, and its images next to it: as for `sketchmark run`.",
 )
 @click.option(
-    "--csv", type=click.Path(path_type=Path, exists=True, dir_okay=False), help="Questions from a VOILA CSV file."
+    "--csv",
+    "--csv_file_name",
+    type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    help="Questions from a VOILA CSV file.",
 )
 @click.option(
     "--images",

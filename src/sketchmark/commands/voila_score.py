@@ -33,7 +33,7 @@ from sketchmark.settings import parse_arguments
 from sketchmark.terminal import tell, tell_all
 
 
-@click.command("score")
+@click.command("score", short_help="Score steps 1 to 4, by rule or with a judge.")
 @click.option(
     "--json_file_name",
     "results",

@@ -95,7 +95,11 @@ def _make_command(world: World) -> click.Command | None:
         options.append(grid_option(world.board))
     options += [_option(argument) for argument in world.making.arguments]
     return click.Command(
-        world.name, params=[*options], callback=partial(_make, world, world.making), help=world.making.about
+        world.name,
+        params=[*options],
+        callback=partial(_make, world, world.making),
+        help=world.making.about,
+        short_help=f"Make puzzles of the world {world.name}.",
     )
 
 
@@ -154,7 +158,13 @@ def _read_command(world: World) -> click.Command | None:
         grid_option(world.board),
         click.Option(["--json", "as_json"], is_flag=True, help="Print JSON instead of a table."),
     ]
-    return click.Command(world.name, params=params, callback=partial(_show, world.board), help=world.board.legend)
+    return click.Command(
+        world.name,
+        params=params,
+        callback=partial(_show, world.board),
+        help=world.board.legend,
+        short_help=f"Read an image of the world {world.name}.",
+    )
 
 
 def _show(board: Board, file: Path, grid: tuple[int, int], as_json: bool) -> None:

@@ -292,7 +292,12 @@ def not_a_table(path: Path, where: str, error: Exception) -> BadInput:
 
 
 def delimiter(path: Path) -> str:
-    return "\t" if path.suffix.lower() == ".tsv" else ","
+    """Return the separator of the columns: that of the suffix, or the one that the header has instead."""
+    usual = "\t" if path.suffix.lower() == ".tsv" else ","
+    with path.open("rb") as file:
+        header = file.readline(LONGEST_CELL).decode("utf-8", "replace")
+    outside = re.sub(r'"[^"]*"', "", header)
+    return usual if usual in outside else max(";\t,", key=outside.count) if any(map(outside.count, ";\t,")) else usual
 
 
 def is_saved(folder: Path) -> bool:

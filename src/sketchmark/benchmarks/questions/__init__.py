@@ -15,10 +15,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import lru_cache
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from sketchmark.errors import BadInput
+from sketchmark.errors import BadInput, MissingExtra
 from sketchmark.files import tables
 
 ALIASES = {
@@ -41,13 +42,27 @@ def listed(value: Any, column: str) -> list[Any]:
         try:
             found = json.loads(value)
         except (ValueError, RecursionError) as error:
-            raise BadInput(f"{column} begins with [ but is not a JSON list", 'write ["a", "b"], or a | b') from error
+            found = _python_list(value)
+            if found is None:
+                why = f"{column} begins with [ but is not a JSON list"
+                raise BadInput(why, 'write ["a", "b"], or a | b') from error
         return list(found)
     if BETWEEN in value:
         return [part.strip() for part in value.split(BETWEEN)]
     if "|" in value:
         raise BadInput(f"{column} has | without blanks around it", "separate parts by ` | `, or write a JSON list")
     return [value.strip()]
+
+
+def _python_list(value: str) -> list[Any] | None:
+    """Parse a list as Python prints it, `['a', 'b']`, as pandas writes it into a CSV file; None if it is not one."""
+    import ast
+
+    try:
+        found = ast.literal_eval(value)
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        return None
+    return found if isinstance(found, list) else None
 
 
 def text(value: Any, column: str) -> str:
@@ -68,10 +83,11 @@ def _kind(value: object) -> str:
 COLUMNS: dict[str, tuple[str, ...]] = {
     "id": ("question_id", "sample_id", "qid", "uid", "idx", "index"),
     "question": ("prompt", "query"),
+    "hint": (),
     "pictures": ("picture", "image", "images", "image_path", "image_paths"),
     "options": ("choices",),
     "answer": ("answers", "label", "gt", "gold", "target", "ground_truth", "groundtruth", "correct_answer"),
-    "type": ("answer_type",),
+    "type": ("answer_type", "question_type"),
     "tolerance": ("tol",),
     "category": ("subject",),
     "cluster": (),
@@ -83,15 +99,17 @@ _MEANING = {other: name for name, others in COLUMNS.items() for other in (name, 
 _LONGEST_NAME = 40
 """Characters of a column name that is compared with known names."""
 
-_ONE_OPTION = re.compile(r"(?:(?:option|choice)s?_?)?[a-e]|(?:option|choice)s?_?[1-5]")
+_ONE_OPTION = re.compile(r"(?:(?:option|choice)s?_?)?([a-z])|(?:option|choice)s?_?(\d{1,2})")
+_PATHS = ("image_path", "image_paths")
 
 
 @dataclass(frozen=True)
 class Columns:
-    """Documented names -> names in the file, and unused columns of the file."""
+    """Documented names -> names in the file, unused columns of the file, and columns that hold one option each."""
 
     named: Mapping[str, str]
     unused: tuple[str, ...]
+    options: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, row: Mapping[str, Any]) -> Columns:
@@ -100,7 +118,8 @@ class Columns:
 
     def values(self, row: Mapping[str, Any]) -> dict[str, Any]:
         """Return the row's values by documented names."""
-        return {ours: row[theirs] for ours, theirs in self.named.items()}
+        found = {ours: row[theirs] for ours, theirs in self.named.items() if theirs in row}
+        return found | ({"options": [row[name] for name in self.options]} if self.options else {})
 
 
 @lru_cache(maxsize=64)
@@ -115,13 +134,30 @@ def _columns(names: tuple[str, ...]) -> Columns:
     named: dict[str, str] = {}
     for ours, theirs in meant.items():
         counted = [name for name in theirs if _bare(name) == ours] or theirs
+        if ours == "pictures" and len(counted) > 1:  # other tools give the image and the name of its file
+            counted = [name for name in counted if _bare(name) not in _PATHS] or counted
         if len(counted) > 1:
             both = " and ".join(map(repr, counted[:3]))
             raise BadInput(f"the columns {both} can each be the {ours}", f"call the right one `{ours}`, or drop one")
         named[ours] = counted[0]
         unused += [name for name in theirs if name != counted[0]]
+    options = _option_columns(unused) if "options" not in named else ()
+    unused = [name for name in unused if name not in options]
     _refuse_near_misses(named, unused)
-    return Columns(named, tuple(unused))
+    if options:
+        named["options"] = ", ".join(options)
+    return Columns(named, tuple(unused), options)
+
+
+def _option_columns(names: Iterable[str]) -> tuple[str, ...]:
+    """Return the columns A, B, C … or option_1, option_2 … in this order; none with gaps or fewer than two."""
+    placed: dict[int, str] = {}
+    for name in names:
+        if found := _ONE_OPTION.fullmatch(_bare(name)):
+            placed.setdefault(ord(found[1]) - ord("a") if found[1] else int(found[2]), name)
+    first = min(placed, default=0)
+    together = [placed[at] for at in range(first, first + len(placed)) if at in placed]
+    return tuple(together) if first in (0, 1) and len(together) == len(placed) >= 2 else ()
 
 
 def _is_there(value: object) -> bool:
@@ -136,8 +172,8 @@ def _refuse_near_misses(named: Mapping[str, str], unused: Iterable[str]) -> None
     single = [name for short, name in bare.items() if _ONE_OPTION.fullmatch(short)]
     if len(single) > 1 and "options" not in named:
         raise BadInput(
-            f"the columns {', '.join(map(repr, single[:5]))} seem to hold one option each",
-            "put them into one column `options`: a JSON list, or separated by ` | `",
+            f"the columns {', '.join(map(repr, single[:5]))} seem to hold one option each, with gaps",
+            "name them A, B, C … or option_1, option_2 …, without gaps, or use one column `options`",
         )
     missing = {other: ours for other, ours in _MEANING.items() if ours not in named}
     for short, name in bare.items():
@@ -153,7 +189,7 @@ def _bare(name: str) -> str:
 SOURCE = "questions"
 """Name in task files of the function that yields the samples."""
 
-SUFFIXES = (".jsonl", ".csv", ".tsv", ".parquet")
+SUFFIXES = (".jsonl", ".csv", ".tsv", ".parquet", ".xlsx")
 
 _LONGEST_LINE = 20_000_000
 """Most bytes of one line of JSON."""
@@ -186,10 +222,73 @@ def rows(path: Path) -> Iterator[NumberedRow]:
     suffix = path.suffix.lower()
     if suffix == ".jsonl":
         return _json_lines(path)
-    if suffix in (".csv", ".tsv"):
-        _check_header(path)
-    numbered = enumerate(tables.file_rows(path), start=1)
-    return ((number, _whole(row)) for number, row in numbered if not _is_empty(row))
+    if suffix == ".xlsx":
+        found = _sheet(path)
+    else:
+        if suffix in (".csv", ".tsv"):
+            _check_header(path)
+        found = _with_shared_images(path) if suffix in (".csv", ".tsv") else tables.file_rows(path)
+    return ((number, _whole(row)) for number, row in enumerate(found, start=1) if not _is_empty(row))
+
+
+_LONGEST_INDEX = 64
+"""Characters of an image cell that can be the index of another row, as in VLMEvalKit's files."""
+
+
+def _with_shared_images(path: Path) -> Iterator[tables.Row]:
+    """Yield the rows of a table. An image cell that holds the index of another row becomes that row's image.
+
+    VLMEvalKit writes an image that several questions share only once. Only such images are kept in memory.
+    """
+    wanted: set[str] = set()
+    for row in tables.file_rows(path):
+        if row.get("index") is None or "image" not in row:
+            break
+        if _is_index(row["image"]):
+            wanted.add(str(row["image"]).strip())
+    kept: dict[str, str] = {}
+    if wanted:
+        found = ((str(row["index"]).strip(), row["image"]) for row in tables.file_rows(path))
+        kept = {index: image for index, image in found if index in wanted and image and not _is_index(image)}
+    for row in tables.file_rows(path):
+        shared = kept.get(str(row.get("image") or "").strip())
+        yield {**row, "image": shared} if shared else row
+
+
+def _is_index(cell: Any) -> bool:
+    return isinstance(cell, str) and len(cell) <= _LONGEST_INDEX and cell.strip().isdigit()
+
+
+_LARGEST_SHEET = 500_000_000
+"""Most bytes of a workbook after unpacking."""
+
+
+def _sheet(path: Path) -> Iterator[tables.Row]:
+    """Yield the rows of a workbook's first sheet. Formulas count by their stored results."""
+    import zipfile
+
+    try:
+        load_workbook = import_module("openpyxl").load_workbook
+    except ImportError as error:
+        raise MissingExtra("reading .xlsx files", "xlsx") from error
+    try:
+        with zipfile.ZipFile(path) as packed:
+            if sum(one.file_size for one in packed.infolist()) > _LARGEST_SHEET:
+                raise BadInput(f"{path} unpacks to more than {_LARGEST_SHEET:,} bytes", "save it as CSV")
+        book = load_workbook(path, read_only=True, data_only=True)
+    except BadInput:
+        raise
+    except Exception as error:  # a damaged workbook raises all kinds of exceptions
+        raise BadInput(f"{path} cannot be read as a workbook: {error}", "save it as .xlsx or as CSV") from error
+    try:
+        lines = book.worksheets[0].iter_rows(values_only=True)
+        header = [str(name).strip() if name is not None else "" for name in next(lines, ())]
+        if twice := [name for at, name in enumerate(header) if name and name in header[:at]]:
+            raise BadInput(f"{path}: two columns are called {twice[0]!r}", "rename or drop one")
+        for line in lines:
+            yield {name: value for name, value in zip(header, line, strict=False) if name}
+    finally:
+        book.close()
 
 
 def _nearest(path: Path) -> str:

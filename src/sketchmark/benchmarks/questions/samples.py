@@ -5,6 +5,7 @@ Images are files in the folder of the question file or of --data, or bytes in th
 
 from __future__ import annotations
 
+import base64
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -76,6 +77,8 @@ def pictures_of(value: Any, places: Sequence[Path], look: Look = header) -> list
 def _picture(value: Any, places: Sequence[Path]) -> Picture:
     if isinstance(value, dict):
         value = value.get("bytes") or value.get("path")
+    if isinstance(value, str):
+        value = _unpacked(value.strip()) or value
     if isinstance(value, bytes):
         if len(value) > MOST_BYTES:
             raise BadInput(f"a picture of {len(value)} bytes", f"at most {MOST_BYTES}")
@@ -83,6 +86,26 @@ def _picture(value: Any, places: Sequence[Path]) -> Picture:
     if isinstance(value, str) and value.strip():
         return Picture.from_file(_file(value.strip(), places))
     raise BadInput("a picture that is neither a path nor bytes", "a path relative to the file's folder")
+
+
+_SHORTEST_BASE64 = 100
+"""Characters of an image in base64; shorter texts are paths."""
+_IMAGE_BYTES = (b"\x89PNG", b"\xff\xd8\xff", b"GIF8", b"RIFF", b"BM", b"II*\x00", b"MM\x00*")
+_DATA_URL = re.compile(r"data:image/[\w.+-]{1,40};base64,")
+_BASE64 = re.compile(r"[A-Za-z0-9+/_\s-]+={0,2}\s*")
+
+
+def _unpacked(value: str) -> bytes | None:
+    """Return the bytes of an image in base64, also as a data URL; None if the text is not one."""
+    found = _DATA_URL.match(value)
+    body = value[found.end() :] if found else value
+    if (not found and len(body) < _SHORTEST_BASE64) or len(body) > 2 * MOST_BYTES or not _BASE64.fullmatch(body):
+        return None
+    try:
+        made = base64.b64decode(re.sub(r"\s", "", body).translate(str.maketrans("-_", "+/")), validate=True)
+    except ValueError:
+        return None
+    return made if made.startswith(_IMAGE_BYTES) else None
 
 
 def _file(name: str, places: Sequence[Path]) -> Path:
@@ -121,6 +144,10 @@ TYPES: tuple[Type, ...] = get_args(Type)
 
 _TYPES: dict[str, Type] = {name: name for name in TYPES} | {
     "multiple_choice": "choice",
+    "multi_choice": "choice",
+    "multi_choice_question": "choice",
+    "multiple_choice_question": "choice",
+    "mc": "choice",
     "mcq": "choice",
     "numeric": "number",
     "exact_match": "exact",
@@ -180,15 +207,23 @@ def truth_of(values: Mapping[str, Any], question: str, *, type: str = "", tolera
 
 
 def _type(value: Any) -> Type | None:
-    if not value:
+    if not value or _spelled(value) in _UNSAID:
         return None
-    found = _TYPES.get(str(value).strip().lower().replace("-", "_").replace(" ", "_"))
+    found = _TYPES.get(_spelled(value))
     if found is None:
         raise BadInput(
             f"the type {str(value)[:80]!r} is not known",
             f"{', '.join(TYPES)}; your own grouping goes into a column `category`",
         )
     return found
+
+
+_UNSAID = ("open", "open_ended", "short_answer", "free_form", "vqa")
+"""Types of other tools that say only that there are no options; ours then follows from the answer."""
+
+
+def _spelled(value: Any) -> str:
+    return str(value).strip().lower().replace("-", "_").replace(" ", "_")
 
 
 def _guessed(answer: Any, values: Mapping[str, Any]) -> Type:
@@ -328,6 +363,8 @@ class QuestionFile:
             filled = ", ".join([*columns.named.values(), *columns.unused])[:200]
             raise BadInput("no question", f"the row has: {filled or 'nothing'}")
         question = text(values["question"], "question")
+        if "hint" in values:
+            question = f"Hint: {text(values['hint'], 'hint')}\n{question}"
         truth = truth_of(values, question, type=self.type, tolerance=self.tolerance)
         pictures = pictures_of(values["pictures"], self.places, look) if "pictures" in values else []
         fields = {"question": question, "options": "", "instruction": instructions.get(truth.type, "")}

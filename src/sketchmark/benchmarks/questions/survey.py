@@ -89,7 +89,8 @@ def survey(file: QuestionFile, rows: Iterable[NumberedRow]) -> Survey:
         visuals = sample.pictures["visuals"]
         found.pictures += 1 if isinstance(visuals, Picture) else len(visuals)
         found.with_generation_prompt += "generation_prompt" in sample.fields
-        found.columns |= columns.named
+        for ours, theirs in columns.named.items():  # a row with fewer options names fewer columns
+            found.columns[ours] = max(theirs, found.columns.get(ours, ""), key=len)
         found.unused |= dict.fromkeys(columns.unused)
     return found
 
