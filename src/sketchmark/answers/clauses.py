@@ -32,6 +32,12 @@ _NO_LABEL = words.OPTION | word_set(
     " eliminated wrong first previous initial user student grade class plan point section hepatitis blood"
 )
 """Words of labels that do not announce an answer."""
+_UNFINISHED = word_set(
+    "the a an of to and or is are was were we i in on with by for from that which then as at read usually"
+)
+_FITTING = words.BREAK | word_set(
+    "all best the with every both this it these better perfectly well our up out most exactly"
+)
 _EXCEPT = word_set("except but besides excluding not than")
 _ELSE = word_set("anything anyone else other possibility alternative")
 _ALL = word_set("all every everything each others rest any")
@@ -85,6 +91,11 @@ class Line:
         """Return whether the statement is an answer after its heading: `Answer: B`."""
         head = next((place for place, token in enumerate(self.tokens[:6]) if token.text in words.SEPARATOR), 0)
         return any(self.text(place) in words.ANSWER for place in range(head))
+
+    @property
+    def breaks_off(self) -> bool:
+        """Return whether a truncated reply ends here: with a word after which more must come."""
+        return bool(self.tokens) and self.tokens[-1].text in _UNFINISHED
 
     def at_edge(self, group: Group) -> bool:
         """Return whether an option is the first or last word of the statement."""
@@ -250,6 +261,9 @@ class Line:
         if head == "best":
             return True if following in ("fits", "matches", "describes", "represents", "explains") else None
         if head not in words.VERB:
+            late = [self.text(place) for place in range(end, min(end + 3, len(self.tokens)))]
+            if "not" in late and self.ends(end + late.index("not") + 1) and head not in words.BREAK:
+                return False
             return False if words.is_negator(head) and head not in _OF_OTHERS else None
         return self._predicate(end)
 
@@ -287,13 +301,17 @@ class Line:
             return False
         nearby = [self.text(place) for place in range(verb + 1, min(verb + 3, len(self.tokens)))]
         better = nearby[:1] == ["better"]  # than another
-        if head in words.FITS and (better or not any(map(words.is_negator, nearby))):
+        if (
+            head in words.FITS
+            and self.text(verb + 1) in _FITTING
+            and (better or not any(map(words.is_negator, nearby)))
+        ):
             return True
         for place in range(verb + 1, min(verb + 8, len(self.tokens))):
             word, following = self.text(place), self.text(place + 1)
             if word in words.BREAK or self.tokens[place].letters or word in words.HEDGE | {"would"}:
                 return None
-            if words.is_negator(word) or word in words.WRONG:
+            if (words.is_negator(word) and word != "than") or word in words.WRONG:
                 return False
             if word in words.RIGHT and head in ("is", "are", "seems", "looks", "appears", "must"):
                 if (word == "right" and following in _BESIDE) or (

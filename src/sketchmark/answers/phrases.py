@@ -117,7 +117,7 @@ _KIND = word_set(
     " colour color shade variety lot number species herd flock slice glass cup bowl plate bottle couple photograph"
     " drawing painting sketch"
 )
-_NOUN = word_set("scan set logo inc corp company brand sign visible zu")
+_NOUN = word_set("scan set logo inc corp company brand sign visible zu next near")
 _ELSE = word_set("different alike elsewhere else similar")
 _ADJECTIVE = re.compile(r"\w{2,}(?:al|ic|ous|ful|ive|ish|less|able|ible|ern|ular|ny|my|den|ed)\Z")
 _COLOURS = word_set(
@@ -166,6 +166,12 @@ class _Entry:
             or after in ("would", "could", "might", "may")
             or before in ("for", "about")
         )
+        following = self.texts[group.end + 1 : group.end + 3]
+        joined = after in ("and", "&") and not vocabulary.PRONOUN.intersection(following) and "i" not in following
+        if (joined and not self._lists(begin) and self.announced is None) or self._has_two_subjects():
+            return "doubted"
+        if "than" in self.texts[group.end : group.end + 5]:
+            return "doubted"
         if _ELSE.intersection(self.texts[group.end : group.end + 3]):
             return "doubted"
         if self.line.hedged_at(group) or either or before in _DOUBTING or self.statement.aside:
@@ -175,6 +181,16 @@ class _Entry:
         if self._follows_another(group, begin) or self._modifies(group):
             return "doubted"
         return "given"
+
+    def _has_two_subjects(self) -> bool:
+        """Return whether two things are described: `The house is blue, and the car is green`."""
+        if "while" in self.texts or "whereas" in self.texts:
+            return True
+        places = [at for at in range(len(self.texts) - 3) if self.texts[at] == "," and self.texts[at + 1] == "and"]
+        return any(
+            self.texts[at + 2] in ("the", "a", "an") and _IS.intersection(self.texts[at + 3 : at + 6])
+            for at in places
+        )
 
     def _is_another(self, before: str, group: Group) -> bool:
         """Return whether the word before makes it another thing: North Korea, bottom left, second floor."""
@@ -310,7 +326,7 @@ class _Reader:
 
     def _whole(self, entries: Sequence[_Entry], taken_back: bool) -> bool | None:
         """Return whether a reply without an announcement gives the phrase; False if it gives something else."""
-        if any(entry.statement.refused for entry in entries):
+        if any(entry.statement.refused for entry in entries) or entries[-1].line.breaks_off:
             return None
         since = max((at for at, entry in enumerate(entries) if entry.statement.takes_back), default=0)
         meant = [entry for entry in entries[since:] if entry.groups]

@@ -77,13 +77,15 @@ _FORMS = [
         r"there (?P<no>do(?:es)? not )(?:appear|seem) to be (?P<x>.+)",
         rf"(?P<no>no |neither )(?P<x>.+?)(?: {_IS} {_SURE}(?:{_PRESENT}){_PLACE})?",
         rf"(?P<x>.+?) {_IS} {_SURE}(?P<no>not )?{_SURE}(?:{_PRESENT}){_PLACE}",
-        rf"(?P<x>.+?) {_IS} (?P<no>absent|missing)",
+        rf"(?P<x>.+?) {_IS} (?P<no>absent|missing|nowhere)",
         r"(?:i|we) (?P<no>could not|did not) (?:find|see|spot|detect) (?P<x>.+)",
         rf"(?:(?:{_GENERIC}|it) )+(?:do(?:es)? (?P<no>not )?(?:{_SHOW})|{_SURE}(?:{_SHOWS}|{_SHOW})) "
         r"(?P<no2>no )?(?P<x>.+)",
         r"(?:i|we|you|one) (?:(?P<no>do not )see|(?:can )?(?:clearly )?see) (?P<no2>no )?(?P<x>.+)",
         rf"(?:(?:{_GENERIC}|it) )+(?P<no>lacks?|does not contain|contains? no) (?P<x>.+)",
         rf"(?:(?:{_GENERIC}|it) )+(?:{_SHOWS}) (?:\w+ ){{1,4}}(?P<no>without) (?P<x>.+)",
+        r"(?P<no>not )(?P<x>.+)",
+        r"positive for (?P<x>.+)",
         r"(?P<no>nowhere) .{0,60}(?:is|are) there (?P<x>.+)",
     )
 ]
@@ -165,8 +167,15 @@ def _exists(text: str, question: str) -> bool | None:
     words, asked = set(_words(text)), set(_words(question))
     signs = {sign for sign in question if is_wide(sign)} - _ASKING_SIGNS
     shared = signs & set(text) or any(len(word) > 2 and word not in FILLER for word in words & asked)
-    doubted = set(in_our_words(text).split()) & (HEDGE | {"or", "but", "if", "?"})
-    if not shared or len(text) > _SHORT_REPLY or asked & _ENGLISH or doubted or "是否" in text:
+    doubted = set(in_our_words(text).split()) & (HEDGE | {"or", "but", "if", "?", "ли", "ob"})
+    if (
+        not shared
+        or len(text) > _SHORT_REPLY
+        or asked & _ENGLISH
+        or doubted
+        or words & {"se", "si", "ob", "ли"}
+        or "是否" in text
+    ):
         return None
     if _ABSENT.search(text):
         return False
@@ -201,9 +210,9 @@ def _said(clause: str, thing: _Thing, *, alone: bool) -> bool | None:
         if found is None:
             continue
         parts = found.groupdict()
-        if parts["no"] and parts.get("no2"):
+        if parts.get("no") and parts.get("no2"):
             return None
-        denied = bool(parts["no"] or parts.get("no2"))
+        denied = bool(parts.get("no") or parts.get("no2"))
         if _SECOND.intersection(parts["x"].split()) or (not denied and " or " in parts["x"]):
             continue
         place = parts.get("place") or ""
@@ -301,7 +310,7 @@ NO = word_set("no nope false incorrect 否 不是 没有 不对 无 错 不 错�
 """Ground truths that make a question one of yes or no."""
 _START = r"(?:^[^\w\n]{0,4}|(?<=[.!?…:;,。！？、「«\"'(—–])\s?|(?<=[-=]\s))"
 _END = r"(?=\s?(?:[^\w\s]|\Z|\n))"
-_CLOSE = r"(?=[^\w\n]{0,4}$)"
+_CLOSE = r"(?=[^\w\n]{0,4}$|[,;])"
 
 
 def _sentences(name: str) -> str:
@@ -334,7 +343,7 @@ _BOTH = re.compile(
     re.IGNORECASE,
 )
 _CONTRADICTED = re.compile(
-    r"\b(?:yes|yeah|yep),? (?:there (?:is|are|was|were) (?:no|not)"
+    r"\b(?:yes|yeah|yep),? (?:that(?:'s| is) an? \w+ question|there (?:is|are|was|were) (?:no|not)"
     r"|(?:it|this|that|they|he|she) (?:(?:is|are|does|do|was|has|can) not|cannot|\w+n't))\b"
     r"(?! (?:doubt|question|other|further|need|way around|denying|mistak|only|just|reason|problem))",
     re.IGNORECASE,
