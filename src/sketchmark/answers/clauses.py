@@ -8,7 +8,7 @@ from unicodedata import category
 
 from sketchmark.answers import vocabulary as words
 from sketchmark.answers.candidates import Token
-from sketchmark.answers.vocabulary import word_set
+from sketchmark.answers.vocabulary import SETS, word_set
 
 EITHER = frozenset("?!")
 """Added to the letters of a group that is undecided between options."""
@@ -27,17 +27,10 @@ _BESIDE = word_set("of side next to above below under behind hand")
 _YES, _NO = word_set("✓ ✔ ✅ ☑"), word_set("✗ ✘ ❌ × ✖ 🚫")
 _VERDICT_MARKS = _YES | _NO
 _RELATIVE = word_set("which who that where the with being having as")
-_NO_LABEL = words.OPTION | word_set(
-    "example examples question figure step image panel group team vitamin type note confidence second runner hint"
-    " eliminated wrong first previous initial user student grade class plan point section hepatitis blood"
-)
+_NO_LABEL = words.OPTION | SETS["no_label"]
 """Words of labels that do not announce an answer."""
-_UNFINISHED = word_set(
-    "the a an of to and or is are was were we i in on with by for from that which then as at read usually"
-)
-_FITTING = words.BREAK | word_set(
-    "all best the with every both this it these better perfectly well our up out most exactly"
-)
+_UNFINISHED = SETS["unfinished"]
+_FITTING = words.BREAK | SETS["fitting"]
 _EXCEPT = word_set("except but besides excluding not than")
 _ELSE = word_set("anything anyone else other possibility alternative")
 _ALL = word_set("all every everything each others rest any")

@@ -20,7 +20,7 @@ from sketchmark.answers.cleanup import said
 from sketchmark.answers.decision import NOTHING, UNDECIDED, Commitment, Entry, Reader
 from sketchmark.answers.reply import UNREAD, Parsed
 from sketchmark.answers.roles import Claim
-from sketchmark.answers.vocabulary import TABLES
+from sketchmark.answers.vocabulary import SETS, TABLES
 
 _EDGE = r"(?<![0-9A-Za-z_\u00aa-\u1fff.,])"
 _GROUPED = (
@@ -74,10 +74,7 @@ _DECIMAL_COMMA = re.compile(
     r"|les|des|est|sur|los|las|hay|una|gli|sono|della|são|não|uma|bir|resimde|это|ответ|на)\b",
     re.I,
 )
-_LED_BY = words.word_set(
-    "equals equal get gets gives yields obtain about approximately roughly around nearly ≈ ~ were of count found"
-    " makes make total"
-)
+_LED_BY = SETS["led_by"]
 _TOTAL = words.word_set("total altogether all sum overall makes make making")
 _MOST = 6_000
 """Most numbers in one reply: as many as there are characters to stand for them."""

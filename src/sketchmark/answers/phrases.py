@@ -23,7 +23,7 @@ from sketchmark.answers.reply import UNREAD, Parsed, plain
 from sketchmark.answers.roles import CLAUSE, announced, goes_on, is_bare
 from sketchmark.answers.statements import Statement, statements
 from sketchmark.answers.text_metrics import bleu, rouge, token_overlap, words
-from sketchmark.answers.vocabulary import in_our_words, word_set
+from sketchmark.answers.vocabulary import SETS, in_our_words, word_set
 from sketchmark.answers.yes_no import read_yes_no
 from sketchmark.episode import Episode, Grading, Scores
 from sketchmark.episode.sample import Sample
@@ -107,24 +107,12 @@ _DIRECTION = word_set("left right top bottom upper lower front back up down nort
 _ORDINAL = word_set("first second third fourth fifth sixth last 1st 2nd 3rd")
 _CHANGING = word_set("toy fake artificial pretend former future opposite non anti half semi quasi infra ultra")
 _DOUBTING = word_set("possible suspected probable presumed alleged potential so-called")
-_COMPARING = word_set(
-    "resembles resemble resembling similar mistaken confused compared contemporary discuss fears fear feared history"
-    " treatment rival unlike against between beside near opposite question topic expert about mistook imitates top"
-    " next"
-)
-_KIND = word_set(
-    "city town country state group kind type sort piece bunch pair set picture image photo view case example form"
-    " colour color shade variety lot number species herd flock slice glass cup bowl plate bottle couple photograph"
-    " drawing painting sketch"
-)
+_COMPARING = SETS["comparing"]
+_KIND = SETS["kind"]
 _NOUN = word_set("scan set logo inc corp company brand sign visible zu next near")
 _ELSE = word_set("different alike elsewhere else similar")
 _ADJECTIVE = re.compile(r"\w{2,}(?:al|ic|ous|ful|ive|ish|less|able|ible|ern|ular|ny|my|den|ed)\Z")
-_COLOURS = word_set(
-    "red green blue yellow orange purple pink brown black white grey gray silver golden gold beige violet turquoise"
-    " cyan magenta maroon navy tan round square big small large open closed empty full old young tall short hot"
-    " cold wet dry"
-)
+_COLOURS = SETS["colours"]
 
 
 class _Entry:

@@ -23,6 +23,7 @@ from sketchmark.answers.vocabulary import (
     FILLER,
     HEDGE,
     NEGATOR,
+    SETS,
     TABLES,
     any_word,
     in_our_words,
@@ -34,32 +35,15 @@ _LONGEST = 60
 """Words of a clause or a question."""
 _WORD = re.compile(r"[^\W_]+(?:['-][^\W_]+)*|[,;:]")
 _ARTICLES = word_set("a an the any some this that these those his her its their one")
-_PICTURE = word_set(
-    "image images picture pictures photo scan scans x-ray xray x-rays radiograph film ct mri mr ultrasound study view"
-    " slice figure examination exam chest abdominal provided given shown patient here"
-)
+_PICTURE = SETS["picture"]
 _PREPOSITIONS = word_set("of in on at with within from under over above below near around along to for by")
-_PLACES = _PICTURE | word_set(
-    "left right upper lower middle anterior posterior medial lateral bilateral side sides lung lungs lobe lobes zone"
-    " zones base apex heart brain liver kidney bone bones rib ribs region area hemithorax hemisphere abdomen thorax"
-    " small large mild moderate severe tiny minimal subtle big obvious prominent extensive several multiple two three"
-    " clear left-sided right-sided top bottom corner background foreground center centre front back edge"
-)
+_PLACES = _PICTURE | SETS["places"]
 """Words that may be added to a thing without making it another thing."""
-_THERE = word_set(
-    "present seen visible identified noted observed detected evident visualized visualised demonstrated shown found"
-    " apparent appreciated"
-)
+_THERE = SETS["there"]
 _SHOW = "show|demonstrate|reveal|display|depict|contain|indicate|have"
 _SHOWS = "shows|demonstrates|reveals|displays|depicts|contains|indicates|has"
-_ODD = (NEGATOR | HEDGE - {"can"}) | word_set(
-    "or and either both less fewer more only same other another absent absence lack free all every always what which"
-    " where why how who when lacking missing"
-)
-_DOUBT = HEDGE | word_set(
-    "cannot whether unclear uncertain unsure difficult hard possible suspicious suspected suspicion likely unlikely"
-    " doubt think believe exclude excluded certain assume"
-)
+_ODD = (NEGATOR | HEDGE - {"can"}) | SETS["odd"]
+_DOUBT = HEDGE | SETS["doubt"]
 _SHORT = {"isn't": "is not", "aren't": "are not", "doesn't": "does not", "don't": "do not", "there's": "there is",
           "it's": "it is", "can't": "cannot", "couldn't": "could not", "didn't": "did not", "hasn't": "has not",
           "wasn't": "was not", "weren't": "were not"}  # fmt: skip
@@ -115,9 +99,7 @@ _SHORT_REPLY = 80
 _ENGLISH = word_set("is are was were does do did can there the")
 _EXISTS, _ABSENT = (re.compile(any_word(word_set(TABLES["existence"][name])), re.I) for name in ("yes", "no"))
 _ASKING_SIGNS = frozenset("是否有没沒吗嗎か不")
-_SECOND = word_set(
-    "there is are was were has have which who i we it they yet but though although because however if as"
-)
+_SECOND = SETS["second"]
 """Words that are in no name of a thing: they begin a second clause."""
 _OPENING = re.compile(rf"^(?:in|on|from) (?:(?:{_GENERIC}) )+(?:, )?")
 _WHERE = re.compile(rf" (?:(?:in|on|within|from|of) (?:(?:{_GENERIC})(?: |$))+|here)$")
