@@ -102,15 +102,10 @@ def _rouge_scores(wanted: Sequence[str], given: Sequence[str]) -> dict[str, floa
 
 
 _BETWEEN = word_set(", ; / or and & | + versus")
-_OTHER_PLACE = word_set("north south east west northern southern eastern western new old great upper lower saint san")
-_DIRECTION = word_set("left right top bottom upper lower front back up down north south east west")
-_ORDINAL = word_set("first second third fourth fifth sixth last 1st 2nd 3rd")
-_CHANGING = word_set("toy fake artificial pretend former future opposite non anti half semi quasi infra ultra")
-_DOUBTING = word_set("possible suspected probable presumed alleged potential so-called")
+_OTHER_PLACE, _DIRECTION, _ORDINAL = SETS["other_place"], SETS["direction"], SETS["ordinal"]
+_CHANGING, _DOUBTING, _NOUN, _ELSE = SETS["changing"], SETS["doubting"], SETS["noun"], SETS["different"]
 _COMPARING = SETS["comparing"]
 _KIND = SETS["kind"]
-_NOUN = word_set("scan set logo inc corp company brand sign visible zu next near")
-_ELSE = word_set("different alike elsewhere else similar")
 _ADJECTIVE = re.compile(r"\w{2,}(?:al|ic|ous|ful|ive|ish|less|able|ible|ern|ular|ny|my|den|ed)\Z")
 _COLOURS = SETS["colours"]
 
