@@ -13,7 +13,7 @@ from itertools import groupby
 
 from sketchmark.answers.cleanup import FIRST_SLOT, unwrapped
 from sketchmark.answers.reply import plain
-from sketchmark.answers.vocabulary import AFTER_LETTER, ANSWER, BEFORE_LETTER, BREAK, OPTION, word_set
+from sketchmark.answers.vocabulary import AFTER_LETTER, ANSWER, BEFORE_LETTER, BREAK, OPTION, SETS
 
 SPACED = r"(?-i:[0-9A-Za-z_\u00aa-\u1fff])"
 """Word characters of languages that separate words by spaces."""
@@ -108,10 +108,7 @@ _TOKEN = re.compile(
 _SHORTEST = 3
 """Words shorter than this (`no`, `1`, `CT`), numbers and the reader's own vocabulary (`right`) are weak: they name an
 option only where an answer is expected."""
-_COMMON = word_set(
-    "right left wrong correct incorrect true false both none either neither answer same other all only"
-    " maybe yes no not some many most first second"
-)
+_COMMON = SETS["common"]
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from unicodedata import category
 
 from sketchmark.answers import vocabulary as words
 from sketchmark.answers.candidates import Token
-from sketchmark.answers.vocabulary import word_set
+from sketchmark.answers.vocabulary import SETS, word_set
 
 EITHER = frozenset("?!")
 """Added to the letters of a group that is undecided between options."""
@@ -27,11 +27,10 @@ _BESIDE = word_set("of side next to above below under behind hand")
 _YES, _NO = word_set("✓ ✔ ✅ ☑"), word_set("✗ ✘ ❌ × ✖ 🚫")
 _VERDICT_MARKS = _YES | _NO
 _RELATIVE = word_set("which who that where the with being having as")
-_NO_LABEL = words.OPTION | word_set(
-    "example examples question figure step image panel group team vitamin type note confidence second runner hint"
-    " eliminated wrong first previous initial user student grade class plan point section hepatitis blood"
-)
+_NO_LABEL = words.OPTION | SETS["no_label"]
 """Words of labels that do not announce an answer."""
+_UNFINISHED = SETS["unfinished"]
+_FITTING = words.BREAK | SETS["fitting"]
 _EXCEPT = word_set("except but besides excluding not than")
 _ELSE = word_set("anything anyone else other possibility alternative")
 _ALL = word_set("all every everything each others rest any")
@@ -85,6 +84,11 @@ class Line:
         """Return whether the statement is an answer after its heading: `Answer: B`."""
         head = next((place for place, token in enumerate(self.tokens[:6]) if token.text in words.SEPARATOR), 0)
         return any(self.text(place) in words.ANSWER for place in range(head))
+
+    @property
+    def breaks_off(self) -> bool:
+        """Return whether a truncated reply ends here: with a word after which more must come."""
+        return bool(self.tokens) and self.tokens[-1].text in _UNFINISHED
 
     def at_edge(self, group: Group) -> bool:
         """Return whether an option is the first or last word of the statement."""
@@ -250,6 +254,9 @@ class Line:
         if head == "best":
             return True if following in ("fits", "matches", "describes", "represents", "explains") else None
         if head not in words.VERB:
+            late = [self.text(place) for place in range(end, min(end + 3, len(self.tokens)))]
+            if "not" in late and self.ends(end + late.index("not") + 1) and head not in words.BREAK:
+                return False
             return False if words.is_negator(head) and head not in _OF_OTHERS else None
         return self._predicate(end)
 
@@ -287,13 +294,17 @@ class Line:
             return False
         nearby = [self.text(place) for place in range(verb + 1, min(verb + 3, len(self.tokens)))]
         better = nearby[:1] == ["better"]  # than another
-        if head in words.FITS and (better or not any(map(words.is_negator, nearby))):
+        if (
+            head in words.FITS
+            and self.text(verb + 1) in _FITTING
+            and (better or not any(map(words.is_negator, nearby)))
+        ):
             return True
         for place in range(verb + 1, min(verb + 8, len(self.tokens))):
             word, following = self.text(place), self.text(place + 1)
             if word in words.BREAK or self.tokens[place].letters or word in words.HEDGE | {"would"}:
                 return None
-            if words.is_negator(word) or word in words.WRONG:
+            if (words.is_negator(word) and word != "than") or word in words.WRONG:
                 return False
             if word in words.RIGHT and head in ("is", "are", "seems", "looks", "appears", "must"):
                 if (word == "right" and following in _BESIDE) or (

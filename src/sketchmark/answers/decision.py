@@ -27,7 +27,7 @@ _YES = re.compile(r"\s?(?:yes|yeah|yep|correct|right|true)\b", re.IGNORECASE)
 _TORN = re.compile(
     r"\b(?:back and forth|can(?:no|')t decide|undecided|torn between|not commit|not sure which"
     r"|hard to (?:say|tell|choose)"
-    r"|toss-?up|coin flip|could go either way)\b",
+    r"|\Aso (?:does|is|do|are)\b|toss-?up|coin flip|could go either way)\b",
     re.IGNORECASE,
 )
 _CLOSED = tuple(".!。)\"'")
@@ -167,7 +167,8 @@ class Reader:
                 others = labels_after(first.line, group)
                 others |= also(first.line, group)[0] if group.form == "words" else frozenset()
                 if first.line.text(group.end) == "(":
-                    others = others.union(*(one.letters for one in first.line.groups if not first.line.denied(one)))
+                    listed = (one.letters for one in first.line.groups if first.line.text(one.end) == "(")
+                    others = others.union(*listed)
                 return self._checked(group.letters.union(others, *labels), "reply")
         return self._mentioned(entries)
 
@@ -193,7 +194,7 @@ class Reader:
                     not unread and entry.statement.text[-1:] in _CLOSED and entry.line.is_label(group)
                 )
                 stated = stated or (whole and placed and entry.statement.stated)
-        return self._checked(frozenset(named), "reply") if stated else NOTHING
+        return self._checked(frozenset(named), "reply") if stated and not entries[-1].line.breaks_off else NOTHING
 
 
 def _shape(line: Line, opening: bool) -> tuple[str, frozenset[str]]:

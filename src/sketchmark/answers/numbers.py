@@ -20,6 +20,7 @@ from sketchmark.answers.cleanup import said
 from sketchmark.answers.decision import NOTHING, UNDECIDED, Commitment, Entry, Reader
 from sketchmark.answers.reply import UNREAD, Parsed
 from sketchmark.answers.roles import Claim
+from sketchmark.answers.vocabulary import SETS, TABLES
 
 _EDGE = r"(?<![0-9A-Za-z_\u00aa-\u1fff.,])"
 _GROUPED = (
@@ -44,25 +45,28 @@ _OPERATED = re.compile(
     r"(?:[+*×÷^/]|(?<![-=])[<>]|\\times|\\cdot|\\div|[\d)]\s?[-−–]|\d\s?x|\d\splus|\d\sminus|\d\stimes)\s{0,3}\Z"
 )
 _SHARE = re.compile(r"(?<=\d)[ ](?:out[ ])?of[ ](?:the[ ]|a[ ]total[ ]of[ ])?(?=\d)", re.IGNORECASE)
+_BOUNDS = {name: words.any_word(words.word_set(TABLES["bounds"][name])) for name in ("before", "after")}
 _SHIFTED_BEFORE = re.compile(
-    r"\b(?:(?<!adds )(?<!add )up to|half(?: of)?|twice|at (?:least|most)|(?:more|less|fewer) than|over|under)[ ]\Z"
-    r"|[≥≤√±]\s?\Z|(?<![-=\w])[<>]\s?\Z",
-    re.I,
+    rf"(?<!adds )(?<!add )(?:{_BOUNDS['before']})\s?\Z|[≥≤√±]\s?\Z|(?<![-=\w])[<>]\s?\Z", re.I
 )
 _SHIFTED_AFTER = re.compile(
-    r"[ ](?:(?:or|and)[ ](?:more|less|fewer|above|below|over|under|so)|squared|cubed|dozen|times[ ]\d)\b"
-    r"|[ ]?√|\+(?!\s?\d)",
-    re.IGNORECASE,
+    rf"\s?(?:[只个個匹台人마리개명]{{1,2}}\s?)?(?:{_BOUNDS['after']})|[ ]times[ ]\d|[ ]?√|\+(?!\s?\d)", re.I
 )
 _NAMED = re.compile(
     r"(?:\b(?:figures?|fig\.?|images?|pictures?|photos?|steps?|pages?|tables?|questions?|options?|sections?|chapters?|items?"
     r"|out of|parts?|equations?|eq\.?|examples?|case|no\.|exercise|problem|error|code|version|room"
     r"|gate|line|row|column|panel|confidence|certainty|score|rank|team|player|type|grade|level|#)"
-    r"[ ]?#?[ ]?|[A-Za-z]-|[A-Za-z]\(|\b(?:confidence|certainty)\b[^.\n]{0,20})\Z"
+    r"[ ]?#?[ ]?|[A-Za-z]-|[A-Za-z]\(|(?:\A|\.\s)of (?:the |all )|\b(?:confidence|certainty)\b[^.\n]{0,20})\Z"
     r"|\b(?:a|an|the)[ ](?-i:[A-Z][a-z]+)[ ]\Z",
     re.IGNORECASE,
 )
 _SURE = re.compile(r"[ ]?%?[ ](?:sure|confident|certain|confidence|probability|chance)\b", re.IGNORECASE)
+_NOTHING = re.compile(
+    r"(?:\b(there (?:are|is)|i (?:can )?(?:see|count|find)|(?:picture|image|photo) (?:shows|contains|has)) no\b"
+    r"(?= [a-z]+s\b)"
+    r"|\A\W{0,4}none(?=\W{0,4}\Z))(?! (?:doubts|ways|questions|images|reasons|details|signs))",
+    re.I,
+)
 _MINUS = re.compile(r"(?<![\w)])(?:minus|negative) (?=\d)", re.I)
 _LIST_MARK = re.compile(r"^[ ]?(\d{1,2})[.)][ ]\S", re.MULTILINE)
 _DECIMAL_COMMA = re.compile(
@@ -70,10 +74,7 @@ _DECIMAL_COMMA = re.compile(
     r"|les|des|est|sur|los|las|hay|una|gli|sono|della|são|não|uma|bir|resimde|это|ответ|на)\b",
     re.I,
 )
-_LED_BY = words.word_set(
-    "equals equal get gets gives yields obtain about approximately roughly around nearly ≈ ~ were of count found"
-    " makes make total"
-)
+_LED_BY = SETS["led_by"]
 _TOTAL = words.word_set("total altogether all sum overall makes make making")
 _MOST = 6_000
 """Most numbers in one reply: as many as there are characters to stand for them."""
@@ -129,7 +130,7 @@ def _magnitude(many: str) -> float:
     return 1e12 if name.startswith("trill") else _MANY.get(name[0], 1e6 if many == "M" else 1e3)
 
 
-_UNITS = words.TABLES["numbers"]["en"].split()
+_UNITS = TABLES["numbers"]["en"].split()
 _TENS = dict(
     zip(
         ["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"],
@@ -172,7 +173,7 @@ _HAN = {sign: value for value, sign in enumerate("零一二三四五六七八九
 @cache
 def _foreign() -> tuple[re.Pattern[str], dict[str, int]]:
     """Return a pattern of number words of other languages, and their values."""
-    tables = {name: row.split() for name, row in words.TABLES["numbers"].items() if name not in ("en", "zh")}
+    tables = {name: row.split() for name, row in TABLES["numbers"].items() if name not in ("en", "zh")}
     values = {word.casefold(): value for row in tables.values() for value, word in enumerate(row)}
     return re.compile(words.any_word(values), re.IGNORECASE), values
 
@@ -255,7 +256,7 @@ class _Numbers(Words):
         marks = list(_LIST_MARK.finditer(text))
         listed = {mark.start(1) for mark in marks if len(marks) > 1 or mark[1] == "1"}
         comma = _DECIMAL_COMMA.search(text) is not None
-        text = self._spelt(_MINUS.sub("-", text))
+        text = self._spelt(_MINUS.sub("-", _NOTHING.sub(lambda found: f"{found[1] or ''} 0", text)))
         marks = list(_LIST_MARK.finditer(text))
         listed = {mark.start(1) for mark in marks if len(marks) > 1 or mark[1] == "1"}
         marked = _NUMBER.sub(lambda found: found[0] if found.start() in listed else self._number(found, comma), text)
@@ -296,6 +297,9 @@ class _Numbers(Words):
 class _NumberReader(Reader):
     def _decided(self, made: Sequence[Claim], entries: Sequence[Entry]) -> Commitment:
         """A total counts even if its parts are claimed: `There are 7 rows of 4 seats, which makes 28`."""
+        weak = made[-1].how in ("stated", "bare", "labelled")
+        if weak and (any(entry.statement.refused for entry in entries) or entries[-1].line.breaks_off):
+            return UNDECIDED
         if made[-1].how in ("stated", "bare", "concluded"):
             found = [group.letters for entry in entries if entry.statement.own for group in entry.line.groups]
             total = _total(found)
@@ -313,7 +317,7 @@ class _NumberReader(Reader):
         ]
         if any(entry.listed for entry in entries) or not found:
             return UNDECIDED if found else NOTHING
-        if any(entry.statement.refused for entry in entries):
+        if any(entry.statement.refused for entry in entries) or entries[-1].line.breaks_off:
             return NOTHING
         values = [group.letters for _, group in found]
         sure = all(entry.statement.own and not entry.line.hedged_at(group) for entry, group in found)

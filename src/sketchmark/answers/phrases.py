@@ -23,7 +23,7 @@ from sketchmark.answers.reply import UNREAD, Parsed, plain
 from sketchmark.answers.roles import CLAUSE, announced, goes_on, is_bare
 from sketchmark.answers.statements import Statement, statements
 from sketchmark.answers.text_metrics import bleu, rouge, token_overlap, words
-from sketchmark.answers.vocabulary import in_our_words, word_set
+from sketchmark.answers.vocabulary import SETS, in_our_words, word_set
 from sketchmark.answers.yes_no import read_yes_no
 from sketchmark.episode import Episode, Grading, Scores
 from sketchmark.episode.sample import Sample
@@ -102,29 +102,12 @@ def _rouge_scores(wanted: Sequence[str], given: Sequence[str]) -> dict[str, floa
 
 
 _BETWEEN = word_set(", ; / or and & | + versus")
-_OTHER_PLACE = word_set("north south east west northern southern eastern western new old great upper lower saint san")
-_DIRECTION = word_set("left right top bottom upper lower front back up down north south east west")
-_ORDINAL = word_set("first second third fourth fifth sixth last 1st 2nd 3rd")
-_CHANGING = word_set("toy fake artificial pretend former future opposite non anti half semi quasi infra ultra")
-_DOUBTING = word_set("possible suspected probable presumed alleged potential so-called")
-_COMPARING = word_set(
-    "resembles resemble resembling similar mistaken confused compared contemporary discuss fears fear feared history"
-    " treatment rival unlike against between beside near opposite question topic expert about mistook imitates top"
-    " next"
-)
-_KIND = word_set(
-    "city town country state group kind type sort piece bunch pair set picture image photo view case example form"
-    " colour color shade variety lot number species herd flock slice glass cup bowl plate bottle couple photograph"
-    " drawing painting sketch"
-)
-_NOUN = word_set("scan set logo inc corp company brand sign visible zu")
-_ELSE = word_set("different alike elsewhere else similar")
+_OTHER_PLACE, _DIRECTION, _ORDINAL = SETS["other_place"], SETS["direction"], SETS["ordinal"]
+_CHANGING, _DOUBTING, _NOUN, _ELSE = SETS["changing"], SETS["doubting"], SETS["noun"], SETS["different"]
+_COMPARING = SETS["comparing"]
+_KIND = SETS["kind"]
 _ADJECTIVE = re.compile(r"\w{2,}(?:al|ic|ous|ful|ive|ish|less|able|ible|ern|ular|ny|my|den|ed)\Z")
-_COLOURS = word_set(
-    "red green blue yellow orange purple pink brown black white grey gray silver golden gold beige violet turquoise"
-    " cyan magenta maroon navy tan round square big small large open closed empty full old young tall short hot"
-    " cold wet dry"
-)
+_COLOURS = SETS["colours"]
 
 
 class _Entry:
@@ -166,6 +149,12 @@ class _Entry:
             or after in ("would", "could", "might", "may")
             or before in ("for", "about")
         )
+        following = self.texts[group.end + 1 : group.end + 3]
+        joined = after in ("and", "&") and not vocabulary.PRONOUN.intersection(following) and "i" not in following
+        if (joined and not self._lists(begin) and self.announced is None) or self._has_two_subjects():
+            return "doubted"
+        if "than" in self.texts[group.end : group.end + 5]:
+            return "doubted"
         if _ELSE.intersection(self.texts[group.end : group.end + 3]):
             return "doubted"
         if self.line.hedged_at(group) or either or before in _DOUBTING or self.statement.aside:
@@ -175,6 +164,16 @@ class _Entry:
         if self._follows_another(group, begin) or self._modifies(group):
             return "doubted"
         return "given"
+
+    def _has_two_subjects(self) -> bool:
+        """Return whether two things are described: `The house is blue, and the car is green`."""
+        if "while" in self.texts or "whereas" in self.texts:
+            return True
+        places = [at for at in range(len(self.texts) - 3) if self.texts[at] == "," and self.texts[at + 1] == "and"]
+        return any(
+            self.texts[at + 2] in ("the", "a", "an") and _IS.intersection(self.texts[at + 3 : at + 6])
+            for at in places
+        )
 
     def _is_another(self, before: str, group: Group) -> bool:
         """Return whether the word before makes it another thing: North Korea, bottom left, second floor."""
@@ -310,7 +309,7 @@ class _Reader:
 
     def _whole(self, entries: Sequence[_Entry], taken_back: bool) -> bool | None:
         """Return whether a reply without an announcement gives the phrase; False if it gives something else."""
-        if any(entry.statement.refused for entry in entries):
+        if any(entry.statement.refused for entry in entries) or entries[-1].line.breaks_off:
             return None
         since = max((at for at, entry in enumerate(entries) if entry.statement.takes_back), default=0)
         meant = [entry for entry in entries[since:] if entry.groups]

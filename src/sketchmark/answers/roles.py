@@ -15,7 +15,7 @@ from sketchmark.answers import vocabulary as words
 from sketchmark.answers.candidates import Token
 from sketchmark.answers.clauses import Group, Line, is_mark
 from sketchmark.answers.statements import Statement
-from sketchmark.answers.vocabulary import word_set
+from sketchmark.answers.vocabulary import SETS, word_set
 
 _ARTICLE = word_set("a an the")
 _OF_A_CLAUSE = word_set("of in with i we due caused here there where who when shown seen common such")
@@ -23,23 +23,15 @@ CLAUSE = words.VERB.union(words.COPULA, words.PRONOUN, words.SUBORDINATE, words.
 """Words of a clause or an apposition. Text without them can be one more item of a list."""
 _QUALIFIER = word_set("right first second third fourth last very most single possible proper best final remaining")
 """Fillers that belong to the phrase after them: `the right lung`."""
-_LEADING = word_set(
-    "of as called named termed with shows show depicts demonstrates indicates suggests represents illustrates see"
-    " have means to ein eine einen un une una uno um uma il lo los las les den dem"
-)
+_LEADING = SETS["leading"]
 LEADS_TO = words.COPULA.union(words.FILLER, words.PRONOUN, words.CONCLUDING, _LEADING) - _QUALIFIER
 """Words before a phrase that a statement concludes with: `a case of gout`, but not `he fears gout`."""
 _STRUCTURE = words.AFTER_LETTER.union(
     words.POINTING, words.CHOOSE, words.OPTION, words.ANSWER, words.NEGATOR, words.HEDGE
 )
 """Words that are never part of a phrase."""
-_BEFORE = LEADS_TO.union(_STRUCTURE) - _QUALIFIER | word_set(
-    "into towards toward about at like both all either between suggest indicate depict display i we there color"
-    " colour number move go turn point"
-)
-_AFTER = LEADS_TO.union(words.FILLER, _STRUCTURE) | word_set(
-    "at side colour color caused seen shown here there like compatible consistent between near visible am pm"
-)
+_BEFORE = LEADS_TO.union(_STRUCTURE) - _QUALIFIER | SETS["before"]
+_AFTER = LEADS_TO.union(words.FILLER, _STRUCTURE) | SETS["after"]
 _AND = word_set("and or & + /")
 _ENDS = words.BREAK | words.COPULA | words.SEPARATOR
 _SENTENCE = 80

@@ -21,6 +21,8 @@ def word_set(words: str) -> frozenset[str]:
     return frozenset(word.replace("_", " ") for word in words.split())
 
 
+SETS = {name: word_set(words) for name, words in TABLES["sets"].items()}
+"""Sets of words that one module uses."""
 _CLASSES = {name: word_set(words) for name, words in TABLES["classes"].items()}
 
 ANSWER, OPTION, CHOOSE, COPULA = (_CLASSES[name] for name in ("answer", "option", "choose", "copula"))

@@ -23,6 +23,7 @@ from sketchmark.answers.vocabulary import (
     FILLER,
     HEDGE,
     NEGATOR,
+    SETS,
     TABLES,
     any_word,
     in_our_words,
@@ -34,32 +35,15 @@ _LONGEST = 60
 """Words of a clause or a question."""
 _WORD = re.compile(r"[^\W_]+(?:['-][^\W_]+)*|[,;:]")
 _ARTICLES = word_set("a an the any some this that these those his her its their one")
-_PICTURE = word_set(
-    "image images picture pictures photo scan scans x-ray xray x-rays radiograph film ct mri mr ultrasound study view"
-    " slice figure examination exam chest abdominal provided given shown patient here"
-)
+_PICTURE = SETS["picture"]
 _PREPOSITIONS = word_set("of in on at with within from under over above below near around along to for by")
-_PLACES = _PICTURE | word_set(
-    "left right upper lower middle anterior posterior medial lateral bilateral side sides lung lungs lobe lobes zone"
-    " zones base apex heart brain liver kidney bone bones rib ribs region area hemithorax hemisphere abdomen thorax"
-    " small large mild moderate severe tiny minimal subtle big obvious prominent extensive several multiple two three"
-    " clear left-sided right-sided top bottom corner background foreground center centre front back edge"
-)
+_PLACES = _PICTURE | SETS["places"]
 """Words that may be added to a thing without making it another thing."""
-_THERE = word_set(
-    "present seen visible identified noted observed detected evident visualized visualised demonstrated shown found"
-    " apparent appreciated"
-)
+_THERE = SETS["there"]
 _SHOW = "show|demonstrate|reveal|display|depict|contain|indicate|have"
 _SHOWS = "shows|demonstrates|reveals|displays|depicts|contains|indicates|has"
-_ODD = (NEGATOR | HEDGE - {"can"}) | word_set(
-    "or and either both less fewer more only same other another absent absence lack free all every always what which"
-    " where why how who when lacking missing"
-)
-_DOUBT = HEDGE | word_set(
-    "cannot whether unclear uncertain unsure difficult hard possible suspicious suspected suspicion likely unlikely"
-    " doubt think believe exclude excluded certain assume"
-)
+_ODD = (NEGATOR | HEDGE - {"can"}) | SETS["odd"]
+_DOUBT = HEDGE | SETS["doubt"]
 _SHORT = {"isn't": "is not", "aren't": "are not", "doesn't": "does not", "don't": "do not", "there's": "there is",
           "it's": "it is", "can't": "cannot", "couldn't": "could not", "didn't": "did not", "hasn't": "has not",
           "wasn't": "was not", "weren't": "were not"}  # fmt: skip
@@ -77,13 +61,15 @@ _FORMS = [
         r"there (?P<no>do(?:es)? not )(?:appear|seem) to be (?P<x>.+)",
         rf"(?P<no>no |neither )(?P<x>.+?)(?: {_IS} {_SURE}(?:{_PRESENT}){_PLACE})?",
         rf"(?P<x>.+?) {_IS} {_SURE}(?P<no>not )?{_SURE}(?:{_PRESENT}){_PLACE}",
-        rf"(?P<x>.+?) {_IS} (?P<no>absent|missing)",
+        rf"(?P<x>.+?) {_IS} (?P<no>absent|missing|nowhere)",
         r"(?:i|we) (?P<no>could not|did not) (?:find|see|spot|detect) (?P<x>.+)",
         rf"(?:(?:{_GENERIC}|it) )+(?:do(?:es)? (?P<no>not )?(?:{_SHOW})|{_SURE}(?:{_SHOWS}|{_SHOW})) "
         r"(?P<no2>no )?(?P<x>.+)",
         r"(?:i|we|you|one) (?:(?P<no>do not )see|(?:can )?(?:clearly )?see) (?P<no2>no )?(?P<x>.+)",
         rf"(?:(?:{_GENERIC}|it) )+(?P<no>lacks?|does not contain|contains? no) (?P<x>.+)",
         rf"(?:(?:{_GENERIC}|it) )+(?:{_SHOWS}) (?:\w+ ){{1,4}}(?P<no>without) (?P<x>.+)",
+        r"(?P<no>not )(?P<x>.+)",
+        r"positive for (?P<x>.+)",
         r"(?P<no>nowhere) .{0,60}(?:is|are) there (?P<x>.+)",
     )
 ]
@@ -113,9 +99,7 @@ _SHORT_REPLY = 80
 _ENGLISH = word_set("is are was were does do did can there the")
 _EXISTS, _ABSENT = (re.compile(any_word(word_set(TABLES["existence"][name])), re.I) for name in ("yes", "no"))
 _ASKING_SIGNS = frozenset("是否有没沒吗嗎か不")
-_SECOND = word_set(
-    "there is are was were has have which who i we it they yet but though although because however if as"
-)
+_SECOND = SETS["second"]
 """Words that are in no name of a thing: they begin a second clause."""
 _OPENING = re.compile(rf"^(?:in|on|from) (?:(?:{_GENERIC}) )+(?:, )?")
 _WHERE = re.compile(rf" (?:(?:in|on|within|from|of) (?:(?:{_GENERIC})(?: |$))+|here)$")
@@ -165,8 +149,15 @@ def _exists(text: str, question: str) -> bool | None:
     words, asked = set(_words(text)), set(_words(question))
     signs = {sign for sign in question if is_wide(sign)} - _ASKING_SIGNS
     shared = signs & set(text) or any(len(word) > 2 and word not in FILLER for word in words & asked)
-    doubted = set(in_our_words(text).split()) & (HEDGE | {"or", "but", "if", "?"})
-    if not shared or len(text) > _SHORT_REPLY or asked & _ENGLISH or doubted or "是否" in text:
+    doubted = set(in_our_words(text).split()) & (HEDGE | {"or", "but", "if", "?", "ли", "ob"})
+    if (
+        not shared
+        or len(text) > _SHORT_REPLY
+        or asked & _ENGLISH
+        or doubted
+        or words & {"se", "si", "ob", "ли"}
+        or "是否" in text
+    ):
         return None
     if _ABSENT.search(text):
         return False
@@ -201,9 +192,9 @@ def _said(clause: str, thing: _Thing, *, alone: bool) -> bool | None:
         if found is None:
             continue
         parts = found.groupdict()
-        if parts["no"] and parts.get("no2"):
+        if parts.get("no") and parts.get("no2"):
             return None
-        denied = bool(parts["no"] or parts.get("no2"))
+        denied = bool(parts.get("no") or parts.get("no2"))
         if _SECOND.intersection(parts["x"].split()) or (not denied and " or " in parts["x"]):
             continue
         place = parts.get("place") or ""
@@ -301,7 +292,7 @@ NO = word_set("no nope false incorrect 否 不是 没有 不对 无 错 不 错�
 """Ground truths that make a question one of yes or no."""
 _START = r"(?:^[^\w\n]{0,4}|(?<=[.!?…:;,。！？、「«\"'(—–])\s?|(?<=[-=]\s))"
 _END = r"(?=\s?(?:[^\w\s]|\Z|\n))"
-_CLOSE = r"(?=[^\w\n]{0,4}$)"
+_CLOSE = r"(?=[^\w\n]{0,4}$|[,;])"
 
 
 def _sentences(name: str) -> str:
@@ -334,7 +325,7 @@ _BOTH = re.compile(
     re.IGNORECASE,
 )
 _CONTRADICTED = re.compile(
-    r"\b(?:yes|yeah|yep),? (?:there (?:is|are|was|were) (?:no|not)"
+    r"\b(?:yes|yeah|yep),? (?:that(?:'s| is) an? \w+ question|there (?:is|are|was|were) (?:no|not)"
     r"|(?:it|this|that|they|he|she) (?:(?:is|are|does|do|was|has|can) not|cannot|\w+n't))\b"
     r"(?! (?:doubt|question|other|further|need|way around|denying|mistak|only|just|reason|problem))",
     re.IGNORECASE,
