@@ -239,3 +239,9 @@ def test_a_terminal_shows_calls_above_the_bars() -> None:
         lines = _rendered(looking._progress, 100)
     assert lines[0].startswith("2 calls, 0 under way") and lines[1].startswith("last error: slow")
     assert lines[2].startswith("maze.direct")
+
+
+def test_after_a_finished_episode_the_log_never_says_that_there_is_no_call_yet() -> None:
+    waiting = Calls(awaited=True)
+    assert waiting.told() == "no call yet: samples are being read or made"
+    assert waiting.told(played=5) == "", "their calls are counted half a second later"

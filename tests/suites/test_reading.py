@@ -172,3 +172,13 @@ def test_shards_of_a_suite_do_not_meet(tmp_path: Path) -> None:
 def test_every_option_of_a_run_is_a_key_of_the_file_or_refused_there() -> None:
     keys = {*RunFile.__struct_fields__, *TaskEntry.__struct_fields__, *ModelEntry.__struct_fields__}
     assert inspect.signature(run).parameters.keys() - keys == OF_THE_COMMAND
+
+
+@pytest.mark.parametrize(
+    "models", ["model: player/random", "model: player/random,player/solver", "models: player/random",
+               "model: {model: player/random, concurrency: 3}", "model: [player/random, player/solver]"],
+)  # fmt: skip
+def test_one_or_many_models_are_named_by_either_key(tmp_path: Path, models: str) -> None:
+    (tmp_path / "run.yaml").write_text(f"{models}\ntasks: maze\n")
+    found = [entry.model for entry in read_suite(tmp_path / "run.yaml").entries]
+    assert found == ["player/random", "player/solver"][: 1 + ("solver" in models)]
