@@ -245,7 +245,7 @@ WITHOUT: Mapping[str, str] = {
     "results.score_file": _FILE,
     "answers.candidates": _READER,
     "answers.decision": _READER,
-    "answers.statements": _READER,
+    "answers.roles": _READER,
     "answers.vocabulary": _READER,
     "answers.equality": _READER,
     "answers.extractor": "JSON of a reply of bounded length; strict reads the quote",

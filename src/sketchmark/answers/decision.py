@@ -15,8 +15,16 @@ from itertools import pairwise
 from sketchmark.answers.candidates import Words, tokens
 from sketchmark.answers.clauses import EITHER, Line
 from sketchmark.answers.cleanup import Said
-from sketchmark.answers.roles import Claim, also, claims_of, is_answer, labels_after, named_otherwise
-from sketchmark.answers.statements import Statement, statements
+from sketchmark.answers.roles import (
+    Claim,
+    Statement,
+    also,
+    claims_of,
+    is_answer,
+    labels_after,
+    named_otherwise,
+    statements,
+)
 from sketchmark.answers.vocabulary import ANSWER, CONCLUDING, FILLER, in_our_words, word_set
 
 _AFTER_LABEL = word_set(". , : ; - – — ) ! not because since as due for given based ( 。 …")

@@ -20,8 +20,7 @@ from sketchmark.answers.equality import Phrases
 from sketchmark.answers.numbers import number as parse_number
 from sketchmark.answers.numbers import read_number, spelt_numbers
 from sketchmark.answers.reply import UNREAD, Parsed, plain
-from sketchmark.answers.roles import CLAUSE, announced, goes_on, is_bare
-from sketchmark.answers.statements import Statement, statements
+from sketchmark.answers.roles import CLAUSE, Statement, announced, goes_on, is_bare, statements
 from sketchmark.answers.text_metrics import bleu, rouge, token_overlap, words
 from sketchmark.answers.vocabulary import SETS, in_our_words, word_set
 from sketchmark.answers.yes_no import read_yes_no

@@ -17,7 +17,7 @@ from sketchmark.answers.candidates import FIRST_WORDS, Words
 from sketchmark.answers.cleanup import FIRST_SLOT, Said, said
 from sketchmark.answers.decision import Reader
 from sketchmark.answers.reply import UNREAD, Parsed
-from sketchmark.answers.statements import Statement, statements
+from sketchmark.answers.roles import Statement, statements
 from sketchmark.answers.vocabulary import (
     APOSTROPHE,
     FILLER,

@@ -36,13 +36,14 @@ from sketchmark.comparison.pairs import (
     across_canvases,
     across_modes,
     across_runs,
+    beside,
+    beside_totals,
     how_asked,
     how_generated,
     how_grouped,
     how_sourced,
     why_no_gain,
 )
-from sketchmark.comparison.published import beside, beside_totals
 from sketchmark.comparison.tables import to_terminal
 from sketchmark.errors import BadInput, RunConflict, SketchmarkError
 from sketchmark.files import from_home

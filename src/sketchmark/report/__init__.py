@@ -20,8 +20,7 @@ from sketchmark.folder.results_format import Baseline, BenchmarkTotal, CellResul
 from sketchmark.markup import Child, Html, as_table, bracket, join, p_value, percent, points, tag, words
 from sketchmark.plots import Drawing, charts
 from sketchmark.report.gallery import Frames, gallery, opening_strips
-from sketchmark.report.sections import alignment, compared, findings, published
-from sketchmark.report.story import Story, story_of
+from sketchmark.report.story import Story, alignment, compared, findings, published, story_of
 from sketchmark.results import summary
 from sketchmark.results.aggregate import results_before, warned
 from sketchmark.results.scorings import told

@@ -20,8 +20,7 @@ from sketchmark.folder.results_format import Gain, Mean, Metric
 from sketchmark.markup import bracket, percent, points
 from sketchmark.plots import Drawing, charts
 from sketchmark.plots.charts import DRAWING_MODE, dumbbell
-from sketchmark.report.sections import findings
-from sketchmark.report.story import own_minus, story_of
+from sketchmark.report.story import findings, own_minus, story_of
 from sketchmark.results import scorings, summary
 from sketchmark.terminal import one_line
 from sketchmark.view.query import Hit, card

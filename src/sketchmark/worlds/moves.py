@@ -28,7 +28,7 @@ from sketchmark.answers.candidates import FIRST_WORDS, Token, Words
 from sketchmark.answers.cleanup import said
 from sketchmark.answers.decision import Reader
 from sketchmark.answers.reply import without_thinking
-from sketchmark.answers.statements import statements
+from sketchmark.answers.roles import statements
 from sketchmark.answers.vocabulary import HEDGE, is_negator
 from sketchmark.episode import Episode, Grading, Scores
 from sketchmark.episode.sample import Sample
