@@ -250,6 +250,7 @@ WITHOUT: Mapping[str, str] = {
     "answers.equality": _READER,
     "answers.extractor": "JSON of a reply of bounded length; strict reads the quote",
     "cli": _USERS,
+    "commands.check": _OURS,
     "commands.options": _USERS,
     "comparison.formats": _OURS,
     "episode.model": "a count of bounded length",

@@ -45,7 +45,7 @@ PAGES = sorted([ROOT / "README.md", *(ROOT / "docs").glob("*.md"), *(ROOT / "exa
 PAGES = [page for page in PAGES if page.name not in INSIDE]
 
 _FROM = re.compile(r"from (sketchmark[\w.]*) import (?:\(([^)]*)\)|([^\n#]*))")
-_NAMED = re.compile(r"(?<![\w./-])sketchmark((?:\.[A-Za-z_]\w*)+)")
+_NAMED = re.compile(r"(?<![\w./-])sketchmark(?!\.toml\b)((?:\.[A-Za-z_]\w*)+)")
 
 
 def names_used(text: str) -> Iterator[str]:

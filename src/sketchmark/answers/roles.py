@@ -1,10 +1,10 @@
 """Statements of a reply, and the role of each option in them.
 
-A statement is the model's own, or a question, supposition or hearsay. "Wait, that is wrong" takes back what was stated
+A statement is the model's own, or a question, supposition or hearsay. "Wait, that is wrong" takes back what was said
 before. A claim in a statement is marked (a box, a tag), announced ("the answer is B", "I choose B"), concluded
-("so B"), stated ("it is B"), called right ("B is correct"), or bare: the statement is only an option. Mentions that are
-denied, hedged, supposed, asked or quoted are not claims. Neither is a mention that the words next to it make another
-phrase: `North Korea` is not `Korea`.
+("so B"), stated ("it is B"), called right ("B is correct"), or bare: the statement is only an option. Mentions that
+are denied, hedged, supposed, asked or quoted are not claims. Neither is a mention that the words next to it make
+another phrase: `North Korea` is not `Korea`.
 """
 
 from __future__ import annotations
