@@ -149,6 +149,11 @@ audit: .venv-audit/.ready $(VENV)/.dev  # known vulnerabilities of all that the 
 
 docs: .venv-docs/.ready  # the pages as a site in build/site; a link that leads nowhere fails
 	.venv-docs/bin/sphinx-build --quiet --fail-on-warning --keep-going -c docs/site -b html . build/site
+	rm -rf build/sample build/site/sample
+	.venv-docs/bin/sketchmark run --model player/sketcher,player/flawed --tasks maze,sliding --mode direct,visual_cot \
+	  --canvas own,blank --limit 20 --no-cache --quiet -o build/sample >build/sample.txt
+	.venv-docs/bin/sketchmark view build/sample --export build/site/sample
+	cp build/sample/*sketcher/report.html build/site/sample/report.html
 
 .venv-dist/.ready:
 	test -x .venv-dist/bin/python || $(PYTHON) -m venv .venv-dist

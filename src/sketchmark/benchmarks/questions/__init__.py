@@ -21,6 +21,7 @@ from typing import Any
 
 from sketchmark.errors import BadInput, MissingExtra
 from sketchmark.files import tables
+from sketchmark.files.jsonl import python_literal
 
 ALIASES = {
     "samples": "sketchmark.benchmarks.questions.survey:questions",
@@ -56,11 +57,9 @@ def listed(value: Any, column: str) -> list[Any]:
 
 def _python_list(value: str) -> list[Any] | None:
     """Parse a list as Python prints it, `['a', 'b']`, as pandas writes it into a CSV file; None if it is not one."""
-    import ast
-
     try:
-        found = ast.literal_eval(value)
-    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        found = python_literal(value)
+    except ValueError:
         return None
     return found if isinstance(found, list) else None
 
@@ -69,7 +68,10 @@ def text(value: Any, column: str) -> str:
     """Return a cell as text; numbers count as text."""
     if isinstance(value, bool) or not isinstance(value, (str, int, float)):
         raise BadInput(f"{column} is {_kind(value)}, not text")
-    found = str(value).strip()
+    try:
+        found = str(value).strip()
+    except ValueError as error:  # a number of thousands of digits
+        raise BadInput(f"{column} is a number with too many digits") from error
     if len(found) > LONGEST_TEXT:
         raise BadInput(f"{column} has {len(found)} characters", f"at most {LONGEST_TEXT}")
     return found
