@@ -232,7 +232,9 @@ def _without_usage(value: Any) -> Any:
     """Leave out how many calls were paid for: after a fault some replies come from the cache."""
     if isinstance(value, list):
         return [_without_usage(one) for one in value]
-    return {k: _without_usage(v) for k, v in value.items() if k != "usage"} if isinstance(value, dict) else value
+    if not isinstance(value, dict):
+        return value
+    return {key: _without_usage(one) for key, one in value.items() if key not in ("usage", "paid")}
 
 
 def leftovers(folder: Path) -> list[str]:

@@ -240,7 +240,6 @@ WITHOUT: Mapping[str, str] = {
     "models.providers.gemini": _USERS,
     "models.providers.openai": _USERS,
     "models.providers.weights": _USERS,
-    "plots": _OURS,
     "markup": _OURS,
     "results.score_file": _FILE,
     "answers.candidates": _READER,

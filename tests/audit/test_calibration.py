@@ -33,7 +33,7 @@ def test_a_player_that_ignores_drawings_gains_nothing_and_follows_none(tmp_path:
         found = finding(task, name)
         assert (found.mean, found.verdict) == (0, "none"), found.sentence
     assert finding(task, "follows corrupt").mean == 0
-    assert "white paper does as well" in finding(task, "content").sentence
+    assert "adds a negligible amount over a blank canvas" in finding(task, "content").sentence
 
 
 def test_a_faultless_player_loses_nothing_and_follows_every_drawing(tmp_path: Path) -> None:

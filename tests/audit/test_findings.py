@@ -33,10 +33,10 @@ def measured(
 def test_a_clear_difference_has_its_size_interval_and_sign() -> None:
     verdict, more, sentence = measured(20, 0, 20)
     assert (verdict, more) == ("more", None)
-    assert sentence.startswith("Lost by drawing wrongly: 50.0 points [35.")
+    assert sentence.startswith("Wrong drawings cost 50.0 points [35.")
     verdict, _, sentence = measured(0, 20, 20)
     assert verdict == "less"
-    assert "do worse than its own drawings, by 50.0 points [35.2, 64.8]" in sentence
+    assert "score 50.0 points [35.2, 64.8] less than its own drawings" in sentence
 
 
 def test_no_difference_needs_the_whole_interval_near_zero() -> None:

@@ -89,15 +89,15 @@ def test_a_link_that_leads_out_of_the_run_is_not_followed(tmp_path: Path) -> Non
 def test_a_file_that_cannot_be_opened_is_not_taken_for_an_empty_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str
 ) -> None:
-    maker, opened = Maker(tmp_path / "run").fill(1), Path.open
+    maker, opened = Maker(tmp_path / "run").fill(1), os.open
     bad = maker.folder.path / kind / "maze.direct.jsonl"
 
-    def broken(path: Path, *how: Any, **more: Any) -> Any:
+    def broken(path: Any, *how: Any, **more: Any) -> int:
         if path == bad:
             raise OSError(5, "Input/output error", str(path))
         return opened(path, *how, **more)
 
-    monkeypatch.setattr(Path, "open", broken)
+    monkeypatch.setattr(os, "open", broken)
     with pytest.raises(BadInput, match=r"cannot read .*maze\.direct\.jsonl: Input/output error"):
         index(maker)
     monkeypatch.undo()

@@ -82,6 +82,7 @@ def test_every_page_of_the_export_works_from_a_plain_file_server(exported: Path,
         expect(page.get_by_role("heading", level=1)).to_contain_text("12 episodes · maze · own drawing")
         page.get_by_role("button", name=re.compile("▲ Helped")).click()
         expect(page.locator(".gallery .card .pill.good").first).to_be_visible()
+        expect(page.locator(".gallery .card:not(:has(.pill.good))")).to_have_count(0)
         helped = page.locator(".gallery .card").count()
         page.locator(".gallery .card").first.click()
         expect(page.get_by_text(f"1 of {helped}", exact=True)).to_be_visible()

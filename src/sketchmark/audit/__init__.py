@@ -30,7 +30,7 @@ from sketchmark.folder.index import CellView, RunView, open_cells
 from sketchmark.results.summary import Pairs, Rows, mean_of, pair, withheld
 from sketchmark.runs import More
 from sketchmark.stats.differences import CLEAR, Difference, holm
-from sketchmark.stats.intervals import Interval, interval
+from sketchmark.stats.intervals import Interval, as_bracket, as_percent, interval
 from sketchmark.stats.power import MISSES, Pilot, Sequence, samples_needed, sequence
 
 __all__ = ["Audit", "ConditionScore", "Finding", "TaskAudit", "as_json", "audit"]
@@ -203,7 +203,7 @@ def _size(found: Difference) -> str:
     if found.low is None or found.high is None:
         return f"{100 * abs(found.mean or 0):.1f} points"
     low, high = (found.low, found.high) if (found.mean or 0) > 0 else (-found.high, -found.low)
-    return f"{100 * abs(found.mean or 0):.1f} points [{100 * low:.1f}, {100 * high:.1f}]"
+    return f"{as_percent(abs(found.mean or 0))} points {as_bracket((low, high))}"
 
 
 def _shares(task: _Task, look: Look) -> list[Finding]:
@@ -217,17 +217,17 @@ def _shares(task: _Task, look: Look) -> list[Finding]:
     found = (
         _share(
             "lost by reading", "oracle, not right",
-            "Lost by reading: {share} is not right although it saw the true pictures.",
+            "Misreading: {share} wrong despite ground-truth images.",
             task.rows.get("oracle", {}), wrong, look,
         ),
         _share(
             "drawn wrongly", "drawn wrongly",
-            "Drawn wrongly: in {share} of {n} episodes not all drawings are right.",
+            "Wrong drawings in {share} of {n} episodes.",
             task.rows.get("own", {}), drawn_wrongly, look,
         ),
         _share(
             "follows corrupt", "follows corrupt",
-            "It follows a corrupt drawing in {share} of {n} cases.",
+            "Follows a corrupted drawing in {share} of {n} episodes.",
             task.rows.get("corrupt", {}), lambda row: row.value(_FOLLOWS), look,
         ),
     )  # fmt: skip
@@ -255,7 +255,7 @@ def _share(
 
 def _percent(found: Interval) -> str:
     assert found.mean is not None and found.low is not None and found.high is not None
-    return f"{100 * found.mean:.1f} % [{100 * found.low:.1f}, {100 * found.high:.1f}]"
+    return f"{as_percent(found.mean)}% {as_bracket((found.low, found.high))}"
 
 
 def gain_sequence(pairs: Pairs, tasks: int) -> Sequence | None:

@@ -40,40 +40,40 @@ class Contrast:
 
 _NAMED = (
     Contrast(GAIN, "direct", "own",
-        "Drawing helps: {size} over answering directly.",
-        "Drawing hurts: it loses {size} against answering directly.",
-        "Drawing makes no difference worth naming: {span} against answering directly.",
-        "Whether drawing helps is not settled: {span} against answering directly."),
+        "Drawing helps: {size} over direct.",
+        "Drawing hurts: it costs {size} against direct.",
+        "Drawing makes a negligible difference: {span} over direct.",
+        "Whether drawing helps is not settled: {span} over direct."),
     Contrast("lost by drawing", "own", "oracle",
-        "Lost by drawing wrongly: {size}. With the true pictures it is right that much more often.",
-        "The true pictures do worse than its own drawings, by {size}.",
-        "Hardly anything is lost by drawing wrongly: the true pictures give {span}.",
-        "Whether something is lost by drawing wrongly is not settled: the true pictures give {span}."),
+        "Wrong drawings cost {size} against ground-truth images.",
+        "The ground-truth images score {size} less than its own drawings.",
+        "Wrong drawings cost a negligible amount: ground-truth images add {span}.",
+        "Whether wrong drawings cost anything is not settled: ground-truth images add {span}."),
     Contrast("content", "blank", "own",
-        "The drawing's content gives {size}: on white paper it is right that much less often.",
-        "The drawing's content does harm: on white paper it gains {size}.",
-        "The drawing's content gives nothing worth naming ({span}): white paper does as well.",
-        "Whether the drawing's content gives anything is not settled: {span} over white paper."),
+        "The drawing's content adds {size} over a blank canvas.",
+        "The drawing's content costs {size} against a blank canvas.",
+        "The drawing's content adds a negligible amount over a blank canvas: {span}.",
+        "Whether the drawing's content adds anything is not settled: {span} over a blank canvas."),
     Contrast("own content", "other", "own",
-        "It needs its own drawing: with another sample's it loses {size}.",
-        "Another sample's drawing does better than its own, by {size}.",
-        "Another sample's drawing does as well as its own ({span}).",
+        "It needs its own drawing: another sample's costs {size}.",
+        "Another sample's drawing scores {size} more than its own.",
+        "Another sample's drawing makes a negligible difference: its own adds {span}.",
         "Whether it needs its own drawing is not settled: {span} over another sample's."),
     Contrast("picture over words", "text_cot", "own",
-        "A picture gives {size} over thinking in words.",
-        "Thinking in words does better than drawing, by {size}.",
-        "A picture gives nothing worth naming over thinking in words ({span}).",
-        "Whether a picture gives more than words is not settled: {span}."),
+        "Drawing adds {size} over reasoning in text.",
+        "Reasoning in text scores {size} more than drawing.",
+        "Drawing adds a negligible amount over reasoning in text: {span}.",
+        "Whether drawing adds anything over reasoning in text is not settled: {span}."),
     Contrast("picture over caption", "caption", "own",
-        "The picture gives {size} over its content in words.",
-        "Its drawing put into words does better than the picture, by {size}.",
-        "The drawing's content in words does as well as the picture ({span}).",
-        "Whether the picture gives more than its content in words is not settled: {span}."),
+        "The image adds {size} over its text description.",
+        "The text description of its drawing scores {size} more than the image.",
+        "The image adds a negligible amount over its text description: {span}.",
+        "Whether the image adds anything over its text description is not settled: {span}."),
     Contrast("led astray", "corrupt", "oracle",
-        "One wrong thing in the true pictures costs {size}.",
-        "With one thing wrong the true pictures do better, by {size}.",
-        "One wrong thing in the true pictures costs nothing worth naming ({span}).",
-        "Whether one wrong thing in the true pictures costs anything is not settled: {span}."),
+        "One error in the ground-truth images costs {size}.",
+        "With one error the ground-truth images score {size} more.",
+        "One error in the ground-truth images costs a negligible amount: {span}.",
+        "Whether one error in the ground-truth images costs anything is not settled: {span}."),
 )  # fmt: skip
 
 
@@ -83,10 +83,10 @@ def all_contrasts() -> Iterator[Contrast]:
     for canvas in CANVASES:
         if canvas not in held:
             yield Contrast(f"picture over {canvas}", canvas, "own",
-                f"Its own picture gives {{size}} over the canvas {canvas}.",
-                f"The canvas {canvas} does better than its own picture, by {{size}}.",
-                f"The canvas {canvas} does as well as its own picture ({{span}}).",
-                f"Whether its own picture gives more than the canvas {canvas} is not settled: {{span}}.")  # fmt: skip
+                f"Its own drawing adds {{size}} over the canvas {canvas}.",
+                f"The canvas {canvas} scores {{size}} more than its own drawing.",
+                f"Its own drawing adds a negligible amount over the canvas {canvas}: {{span}}.",
+                f"Whether its own drawing adds to the canvas {canvas} is not settled: {{span}}.")  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -170,8 +170,8 @@ def settled_when(found: Audit) -> str:
     tests = sum(one.kind == "difference" for task in found.tasks for one in task.findings)
     near = f"{100 * found.margin:.0f} points"
     return (
-        f"Intervals are 95 %. A difference is settled when p < 0.05 after Holm's correction over {tests} of them, or "
-        f"when all of its interval lies within ±{near}; a share when it is known to within {near}."
+        f"A difference is settled if p < 0.05 after Holm's correction over {tests}, or if its 95% interval is within "
+        f"±{near}; a proportion if it is known to ±{near}."
     )
 
 

@@ -13,7 +13,7 @@ from sketchmark.comparison.findings import TableRow
 from sketchmark.files import write_atomic
 from sketchmark.files.jsonl import plain
 from sketchmark.folder import RunFolder, refuse_partial_scores
-from sketchmark.folder.format import RunRecord
+from sketchmark.folder.format import RunRecord, condition
 from sketchmark.folder.index import RunView
 from sketchmark.folder.lock import part_in_words
 from sketchmark.folder.results_format import Baseline, BenchmarkTotal, CellResult
@@ -124,7 +124,9 @@ def page(run: RunView) -> str:
     )
     part = part_in_words(run.about, {name: len(cell.episodes) for name, cell in run.cells.items()})
     args = " ".join(f"{key}={value}" for key, value in run.about.model.args.items() if isinstance(value, SHOWN))
+    ways = {f"{cell.mode} {condition(cell.draw_with)}" for cell in stored.values() if cell.draw_with}
     facts = (
+        *sorted(ways),
         f"{sum(len(cell.episodes) for cell in run.cells.values()):,} episodes",
         f"started {run.about.started}",
         f"Sketchmark {run.about.sketchmark}",

@@ -25,6 +25,7 @@ from sketchmark.models.cache import ReplyRecord
 from sketchmark.models.layout import NATIVE_HISTORY
 from sketchmark.results.aggregate import own_numbers, why_none
 from sketchmark.settings import Settings, command
+from sketchmark.stats.intervals import as_bracket, as_percent
 
 _MOST = 5
 """Versions and reasons to name; the others are counted."""
@@ -48,7 +49,7 @@ def card(folder: RunFolder, path: str) -> str:
         f"Prompts are in {_link('run.json', path, 'run.json')} under `cells`, NAME, `play`, `prompts`; the "
         "exact requests and replies are in the episodes file that each task links to.",
         "## Scores",
-        _table(("task.mode", "score", "mean [95%]", "guessing", "n", "scoring"), list(_scores(cells, results))),
+        _table(("task.mode", "score", "percent [95%]", "guessing", "n", "scoring"), list(_scores(cells, results))),
         "## What went wrong, and what was left out",
         _table(
             ("task.mode", "episodes", "not scored", "trouble", "context left out"), list(_trouble(cells, results))
@@ -160,18 +161,17 @@ def _scores(cells: Mapping[str, CellRecord], results: Mapping[str, CellResult]) 
             for metric in shown:
                 guess = way.baselines.get(metric)
                 found = way.metrics[metric]
-                guessed = f"{guess.best:.3f}" if guess else ""
+                guessed = as_percent(guess.best) if guess else ""
                 yield _text(name), _text(metric), _mean(found), guessed, str(found.n), _text(scoring)
         own = {} if cell.metrics else own_numbers(cell, cell.headline)
         for metric, value in own.items():
-            yield _text(name), _text(metric), f"{value:.3f}", "", str(cell.n), _text(cell.scoring or "strict")
+            yield _text(name), _text(metric), as_percent(value), "", str(cell.n), _text(cell.scoring or "strict")
         if not (cell.metrics or own):
             yield _text(name), _text(about.headline), _text(why_none(cell)), "", "", ""
 
 
 def _mean(found: Metric) -> str:
-    low, high = found.ci95
-    return f"{found.mean:.3f}" + (f" [{low:.3f}, {high:.3f}]" if low is not None and high is not None else "")
+    return f"{as_percent(found.mean, found.ci95)} {as_bracket(found.ci95)}".rstrip()
 
 
 def _trouble(cells: Mapping[str, CellRecord], results: Mapping[str, CellResult]) -> Iterator[tuple[str, ...]]:
