@@ -244,29 +244,40 @@ def within(seconds: float, code: Callable[..., T], *given: Any, called: str = ""
             _signalled(call, seconds, lambda: is_late(time.thread_time() - cpu)) if here else _aside(call, is_late)
         )
     except _Late:
-        late = True
+        if not late:  # of a call around this one
+            raise
     if late:
         raise TooSlow(called or _name(code), seconds)
     return found
 
 
 def _signalled(call: Callable[[], T], seconds: float, is_late: Callable[[], bool]) -> T:
-    """Stop the call by a signal, but never the code of this function: it must restore handler and timer."""
-    own = sys._getframe()
+    """Stop the call by a signal, but never the code of this function: it must restore handler and timer.
+
+    If it is inside another such call, the limit of that one holds too.
+    """
+    own, around = sys._getframe(), signal.getsignal(signal.SIGALRM)
+    nested = callable(around) and getattr(around, "is_deadline", False)
 
     def alarm(number: int, frame: FrameType | None) -> None:
-        if frame is not own and is_late():
+        if frame is own:
+            return
+        if is_late():
             raise _Late
+        if nested and callable(around):
+            around(number, frame)
 
-    before = signal.signal(signal.SIGALRM, alarm)
-    left, again = signal.setitimer(signal.ITIMER_REAL, seconds, _AGAIN)
+    alarm.is_deadline = True  # type: ignore[attr-defined]
+    began = time.monotonic()
+    signal.signal(signal.SIGALRM, alarm)
+    left, again = signal.setitimer(signal.ITIMER_REAL, _AGAIN if nested else seconds, _AGAIN)
     try:
         return call()
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
+        signal.signal(signal.SIGALRM, around)
         if left:
-            signal.setitimer(signal.ITIMER_REAL, left, again)
+            signal.setitimer(signal.ITIMER_REAL, max(left - (time.monotonic() - began), 1e-3), again)
 
 
 def _aside(call: Callable[[], T], is_late: Callable[[], bool]) -> T:
