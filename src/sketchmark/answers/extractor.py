@@ -25,9 +25,8 @@ from sketchmark.answers.judge import ask, first_json_object, question_text
 from sketchmark.answers.reply import without_thinking
 from sketchmark.episode import Episode, Scores
 from sketchmark.episode.model import Model, Options
-from sketchmark.errors import BadInput, ExtractorFailed, JudgeFailed
+from sketchmark.errors import ExtractorFailed, JudgeFailed
 
-EXTRACTED = "extracted"
 CHECKED = 50
 """Replies per cell that strict parses and the extractor is asked about too, to measure its agreement."""
 
@@ -55,22 +54,6 @@ Write one line of JSON and nothing else: {{"quote": "..."}} or {{"quote": null}}
 
 Score = Callable[[Episode], Awaitable[Scores]]
 """Scores an episode by strict."""
-
-
-def rules_of(scoring: str) -> str:
-    """Return the scoring whose rules parse the text: strict for `extracted`."""
-    return "strict" if scoring == EXTRACTED else scoring
-
-
-UNASKED = "the extractor is not asked", f"add --scoring {EXTRACTED}"
-
-
-def check_extractor(scorings: Sequence[str], *, given: bool) -> None:
-    """Refuse the scoring `extracted` without an extractor, and an extractor without the scoring."""
-    if EXTRACTED in scorings and not given:
-        raise BadInput(f"scoring {EXTRACTED!r} asks a text model about unparsed replies", "add --extractor MODEL")
-    if given and EXTRACTED not in scorings:
-        raise BadInput(*UNASKED)
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 from sketchmark.episode.model import Model, Reply
 from sketchmark.episode.sample import Context, Part, Sample
+from sketchmark.errors import BadInput
 from sketchmark.media import Picture
 from sketchmark.secrets import redact
 
@@ -168,3 +169,22 @@ class Total:
     def overall(self, categories: Mapping[str, float]) -> float:
         """Compute the overall score from the scores of all categories."""
         return sum(weight * categories[name] for name, weight in self.weights.items()) / sum(self.weights.values())
+
+
+EXTRACTED = "extracted"
+
+
+def rules_of(scoring: str) -> str:
+    """Return the scoring whose rules parse the text: strict for `extracted`."""
+    return "strict" if scoring == EXTRACTED else scoring
+
+
+UNASKED = "the extractor is not asked", f"add --scoring {EXTRACTED}"
+
+
+def check_extractor(scorings: Sequence[str], *, given: bool) -> None:
+    """Refuse the scoring `extracted` without an extractor, and an extractor without the scoring."""
+    if EXTRACTED in scorings and not given:
+        raise BadInput(f"scoring {EXTRACTED!r} asks a text model about unparsed replies", "add --extractor MODEL")
+    if given and EXTRACTED not in scorings:
+        raise BadInput(*UNASKED)

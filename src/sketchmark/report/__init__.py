@@ -176,7 +176,7 @@ SHOWN = (str, int, float, bool)
 
 def _controls(cells: Sequence[CellResult], story: Story) -> Html | None:
     """Show every condition in one chart, with one sentence about the canvases."""
-    panels = charts.Panel.all_of(cells, story.gains)
+    panels = charts.Panel.all_of(cells, story.gains) if len(cells) > 1 else []
     if not panels:
         return None
     title = "Does the model use its drawings?" if story.controls else "Score by condition"

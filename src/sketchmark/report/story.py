@@ -266,7 +266,8 @@ def _scored(model: str, cells: Sequence[CellResult]) -> str:
 def _scores(cells: Sequence[CellResult]) -> Iterator[str]:
     for cell in cells:
         if found := cell.metrics.get(cell.headline):
-            how = label_of(cell.mode, cell.canvas, cell.draw_with, short=True)
+            several = len(cells) > 1 or cell.canvas != "own" or cell.draw_with
+            how = label_of(cell.mode, cell.canvas, cell.draw_with, short=True) if several else cell.mode
             yield f"{percent(found.mean, found.ci95)}% {bracket(found.ci95)} on {cell.task} ({how})".replace(
                 "  ", " "
             )

@@ -11,10 +11,10 @@ from typing import Any
 
 from msgspec import UNSET, structs
 
-from sketchmark.answers.extractor import EXTRACTED, Opinion, can_be_asked, opinion, rules_of, same_answer
+from sketchmark.answers.extractor import Opinion, can_be_asked, opinion, same_answer
 from sketchmark.answers.judge import judged
 from sketchmark.engines import allowed, settled_within
-from sketchmark.episode import Episode, Grading, Scorer, Scores
+from sketchmark.episode import EXTRACTED, Episode, Grading, Scorer, Scores, rules_of
 from sketchmark.episode.model import Model, Usage
 from sketchmark.errors import BadInput, BadPicture, CallFailed, ExtractorFailed, RunConflict, SketchmarkError
 from sketchmark.files.jsonl import LineWriter

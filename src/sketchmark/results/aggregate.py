@@ -11,8 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sketchmark.answers.extractor import rules_of
-from sketchmark.episode import Share, Total
+from sketchmark.episode import Share, Total, rules_of
 from sketchmark.errors import SketchmarkError
 from sketchmark.files import own_file, own_folder, write_json
 from sketchmark.folder import RunFolder, unscored

@@ -12,9 +12,9 @@ from typing import Any
 
 from msgspec import UNSET, structs
 
-from sketchmark.answers.extractor import CHECKED, EXTRACTED, check_extractor, rules_of
+from sketchmark.answers.extractor import CHECKED
 from sketchmark.engines import play_all
-from sketchmark.episode import Failure, Grading
+from sketchmark.episode import EXTRACTED, Failure, Grading, check_extractor, rules_of
 from sketchmark.errors import BadInput, SketchmarkError
 from sketchmark.files import write_atomic
 from sketchmark.files.jsonl import LineWriter, count_lines, encode, plain, seal

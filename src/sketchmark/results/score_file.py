@@ -15,10 +15,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from sketchmark.answers.extractor import EXTRACTED, check_extractor
 from sketchmark.catalog import Catalog
 from sketchmark.engines import run_async
-from sketchmark.episode import Episode, Grading, Turn
+from sketchmark.episode import EXTRACTED, Episode, Grading, Turn, check_extractor
 from sketchmark.episode.model import Reply, Usage
 from sketchmark.episode.sample import Part, Sample
 from sketchmark.errors import BadInput, CallFailed

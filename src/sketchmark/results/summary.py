@@ -13,8 +13,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from sketchmark.answers.extractor import EXTRACTED, rules_of
-from sketchmark.episode import Totals
+from sketchmark.episode import EXTRACTED, Totals, rules_of
 from sketchmark.errors import SketchmarkError, TotalsFailed
 from sketchmark.files.jsonl import plain
 from sketchmark.folder.format import CellRecord, Score, ScoreRow
@@ -251,6 +250,8 @@ def gain_of(cell: CellRecord, found: Difference) -> Gain:
 
 def correct(made: Sequence[Gain], family: str, beside: Sequence[float | None] = ()) -> None:
     """Correct the p values of gains together, and with the p values `beside` them. `family` says of what they are."""
+    if not made:
+        return
     ps = [*(gain.p for gain in made), *beside]
     tests = sum(p is not None for p in ps)
     for gain, p in zip(made, holm(ps), strict=False):

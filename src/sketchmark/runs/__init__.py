@@ -14,9 +14,9 @@ from typing import Any, NamedTuple
 
 from msgspec import structs
 
-from sketchmark.answers.extractor import EXTRACTED, UNASKED, check_extractor
 from sketchmark.catalog import Catalog
 from sketchmark.engines import finish
+from sketchmark.episode import EXTRACTED, UNASKED, check_extractor
 from sketchmark.episode.model import Model
 from sketchmark.errors import BadInput, MissingExtra, UnknownName
 from sketchmark.files import own_data

@@ -12,8 +12,7 @@ from typing import Any
 
 import msgspec
 
-from sketchmark.answers.extractor import rules_of
-from sketchmark.episode import Aggregator, Episode, Scorer, Settler, Total
+from sketchmark.episode import Aggregator, Episode, Scorer, Settler, Total, rules_of
 from sketchmark.episode.model import Options
 from sketchmark.episode.protocol import PROTOCOLS, FilledPrompts, Protocol
 from sketchmark.episode.sample import Draft, Drafts, Sample
