@@ -6,6 +6,7 @@ import html
 import re
 from collections.abc import Sequence
 
+from sketchmark.folder.results_format import Mean
 from sketchmark.stats.intervals import Bounds, as_bracket, as_p, as_percent, as_points
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
@@ -76,3 +77,10 @@ def bracket(ci: Bounds) -> str:
 
 
 p_value = as_p
+
+
+def with_interval(mean: Mean | None) -> str:
+    """Return a score for a table: `31.3 [22.0, 41.5], n = 80`."""
+    if mean is None or mean.mean is None:
+        return "–"
+    return f"{percent(mean.mean, mean.ci95)} {bracket(mean.ci95)}, n = {mean.n}".replace(" ,", ",")

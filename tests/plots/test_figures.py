@@ -97,9 +97,9 @@ def test_a_strip_outlines_the_first_wrong_drawing_and_shows_its_ground_truth(tmp
 
 
 def test_marks_differ_without_colour() -> None:
-    shapes = [(mark, colour) for *_, colour, mark in charts.CONDITIONS.values()]
+    shapes = [(mark, colour) for *_, colour, mark in charts.MARKS.values()]
     assert len(set(shapes)) == len(shapes)
-    marks = {place: mark for place, (*_, mark) in charts.CONDITIONS.items()}
+    marks = {place: mark for place, (*_, mark) in charts.MARKS.items()}
     basic = ("direct", "text_cot", "blank", "other", "oracle", "corrupt")
     assert len({marks[place] for place in basic}) == len(basic)
 

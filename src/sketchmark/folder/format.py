@@ -99,6 +99,35 @@ def condition(draw_with: str) -> str:
     return f"{'with' if draw_with == NATIVE_HISTORY else 'by'} {draw_with}" if draw_with else ""
 
 
+DRAWING_MODE = "visual_cot"
+_CONDITIONS = {
+    "direct": ("Answers directly", "direct"),
+    "text_cot": ("Reasons in text", "text only"),
+    "own": ("Draws, sees its own drawing", "own drawing"),
+    "blank": ("Draws, sees a blank image", "blank image"),
+    "other": ("Draws, sees another sample’s drawing", "another’s drawing"),
+    "oracle": ("Sees the ground-truth image", "ground truth"),
+    "corrupt": ("Sees a ground-truth image with one error", "truth, one error"),
+    "caption": ("Draws, reads a description of the drawing", "description"),
+    "source": ("Draws by code, reads the code", "code"),
+}
+"""Mode, or canvas of visual_cot → label, short label."""
+
+
+def place(mode: str, canvas: str) -> str:
+    """Return the condition: the canvas of visual_cot, or else the mode."""
+    return canvas if mode == DRAWING_MODE else mode
+
+
+def label_of(mode: str, canvas: str, draw_with: str = "", *, short: bool = False) -> str:
+    """Name a condition for readers who do not know the names of cells."""
+    where = place(mode, canvas)
+    told = _CONDITIONS.get(where, (where, where))[short]
+    if mode not in (DRAWING_MODE, *_CONDITIONS) and canvas != "own":
+        told += f", {canvas} canvas"
+    return f"{told} {condition(draw_with)}" if draw_with else told
+
+
 class Ended(Struct, frozen=True):
     """Ending of a run's last invocation."""
 

@@ -7,41 +7,26 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from sketchmark.folder.format import condition
+from sketchmark.folder.format import DRAWING_MODE, label_of, place
 from sketchmark.folder.results_format import CellResult, Gain, Mean
-from sketchmark.markup import bracket, percent, points
+from sketchmark.markup import bracket, percent, points, with_interval
 from sketchmark.plots import Anchor, Drawing, breadth
 from sketchmark.results.summary import Curve, CurveLine
 from sketchmark.stats.intervals import in_points
 
-DRAWING_MODE = "visual_cot"
-CONDITIONS = {
-    "direct": ("Answers directly", "direct", "direct", "circle"),
-    "text_cot": ("Reasons in text", "text only", "direct", "diamond"),
-    "own": ("Draws, sees its own drawing", "own drawing", "own", "circle"),
-    "blank": ("Draws, sees a blank image", "blank image", "own", "ring"),
-    "other": ("Draws, sees another sample’s drawing", "another’s drawing", "other", "triangle"),
-    "oracle": ("Sees the ground-truth image", "ground truth", "oracle", "square"),
-    "corrupt": ("Sees a ground-truth image with one error", "truth, one error", "corrupt", "cross"),
-    "caption": ("Draws, reads a description of the drawing", "description", "other", "ring"),
-    "source": ("Draws by code, reads the code", "code", "other", "square"),
+MARKS = {
+    "direct": ("direct", "circle"),
+    "text_cot": ("direct", "diamond"),
+    "own": ("own", "circle"),
+    "blank": ("own", "ring"),
+    "other": ("other", "triangle"),
+    "oracle": ("oracle", "square"),
+    "corrupt": ("corrupt", "cross"),
+    "caption": ("other", "ring"),
+    "source": ("other", "square"),
 }
-"""Mode, or canvas of visual_cot → label, short label, colour and mark. Shapes differ, so colour is never needed."""
+"""Mode, or canvas of visual_cot → colour and mark. Shapes differ, so colour is never needed."""
 LINES = (("direct", "ring"), ("direct", "diamond"), ("own", "circle"), ("other", "triangle"), ("oracle", "square"))
-
-
-def place(mode: str, canvas: str) -> str:
-    """Return the condition: the canvas of visual_cot, or else the mode."""
-    return canvas if mode == DRAWING_MODE else mode
-
-
-def label_of(mode: str, canvas: str, draw_with: str = "", *, short: bool = False) -> str:
-    """Name a condition for readers who do not know the names of cells."""
-    where = place(mode, canvas)
-    told = CONDITIONS.get(where, (where, where))[short]
-    if mode not in (DRAWING_MODE, *CONDITIONS) and canvas != "own":
-        told += f", {canvas} canvas"
-    return f"{told} {condition(draw_with)}" if draw_with else told
 
 
 @dataclass(frozen=True)
@@ -56,8 +41,8 @@ class Panel:
 
     @classmethod
     def all_of(cls, cells: Sequence[CellResult], gains: Sequence[Gain]) -> list[Panel]:
-        """Make a panel for each task, conditions in the order of `CONDITIONS`."""
-        order = list(CONDITIONS)
+        """Make a panel for each task, conditions in the order of `MARKS`."""
+        order = list(MARKS)
         found = {(gain.task, gain.mode, gain.canvas): gain for gain in gains}
 
         def rank(cell: CellResult) -> int:
@@ -89,13 +74,6 @@ def _at(mean: Mean) -> tuple[float, float | None, float | None]:
     )
 
 
-def told(mean: Mean | None) -> str:
-    """Return a score for a table: `31.3 [22.0, 41.5], n = 80`."""
-    if mean is None or mean.mean is None:
-        return "–"
-    return f"{percent(mean.mean, mean.ci95)} {bracket(mean.ci95)}, n = {mean.n}".replace(" ,", ",")
-
-
 def scores(panels: Sequence[Panel], width: float, font: float = 13.0, *, short: bool = False) -> Drawing:
     """Draw every condition as a mark with its interval, one panel per task; a band shows the gain by drawing."""
     u = font / 13
@@ -108,7 +86,7 @@ def scores(panels: Sequence[Panel], width: float, font: float = 13.0, *, short: 
     block = top + step * len(conditions) + bottom
     rows = math.ceil(len(panels) / per_row)
     label = "; ".join(
-        f"{panel.task}: " + ", ".join(f"{label_of(*row[:3])} {told(row[3])}" for row in panel.rows)
+        f"{panel.task}: " + ", ".join(f"{label_of(*row[:3])} {with_interval(row[3])}" for row in panel.rows)
         for panel in panels
     )
     drawing = Drawing(width, rows * block, label, font)
@@ -164,7 +142,7 @@ def _panel(drawing: Drawing, panel: Panel, conditions: Sequence[tuple[str, str, 
     for number, one in enumerate(conditions):
         mean = found.get(one)
         y = y0 + step * (number + 0.5)
-        *_, colour, kind = CONDITIONS.get(place(*one[:2]), ("quiet", "circle"))
+        colour, kind = MARKS.get(place(*one[:2]), ("quiet", "circle"))
         if mean is None or mean.mean is None:
             continue
         _interval(drawing, mean, x, y, colour, u)
@@ -290,7 +268,8 @@ def curve(found: Curve, width: float, font: float = 13.0) -> Drawing:
     values = sorted({float(point.value) for line in lines for point in line.points})
     means = [point for line in lines for point in line.points]
     label = f"{found.task}: score by {found.key}: " + "; ".join(
-        f"{label_of(line.mode, line.canvas)} " + ", ".join(f"{point.value}: {told(point)}" for point in line.points)
+        f"{label_of(line.mode, line.canvas)} "
+        + ", ".join(f"{point.value}: {with_interval(point)}" for point in line.points)
         for line in lines
     )
     keys = list(_legend(lines, width, font))

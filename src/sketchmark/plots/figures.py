@@ -11,12 +11,13 @@ from pathlib import Path
 from sketchmark.errors import BadInput, SketchmarkError
 from sketchmark.files import write_atomic
 from sketchmark.files.media_store import small
+from sketchmark.folder.format import DRAWING_MODE, label_of
 from sketchmark.folder.index import CellView, RunView, change, outcome
 from sketchmark.folder.records import drawings_right, drawn_names, input_names
 from sketchmark.folder.results_format import Gain, Mean
 from sketchmark.markup import bracket, percent, points
 from sketchmark.plots import FORMATS, Drawing, breadth, charts
-from sketchmark.plots.charts import DRAWING_MODE, Frame, Panel, Row, label_of
+from sketchmark.plots.charts import Frame, Panel, Row
 from sketchmark.results import summary
 from sketchmark.stats.intervals import in_points, rounded
 

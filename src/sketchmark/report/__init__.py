@@ -13,11 +13,23 @@ from sketchmark.comparison.findings import TableRow
 from sketchmark.files import write_atomic
 from sketchmark.files.jsonl import plain
 from sketchmark.folder import RunFolder, refuse_partial_scores
-from sketchmark.folder.format import RunRecord, condition
+from sketchmark.folder.format import RunRecord, condition, label_of
 from sketchmark.folder.index import RunView
 from sketchmark.folder.lock import part_in_words
 from sketchmark.folder.results_format import Baseline, BenchmarkTotal, CellResult
-from sketchmark.markup import Child, Html, as_table, bracket, join, p_value, percent, points, tag, words
+from sketchmark.markup import (
+    Child,
+    Html,
+    as_table,
+    bracket,
+    join,
+    p_value,
+    percent,
+    points,
+    tag,
+    with_interval,
+    words,
+)
 from sketchmark.plots import Drawing, charts
 from sketchmark.report.gallery import Frames, gallery, opening_strips
 from sketchmark.report.story import Story, alignment, compared, findings, published, story_of
@@ -213,7 +225,7 @@ def _section(title: str, body: Html) -> Html:
 
 
 def _label(cell: CellResult | summary.CurveLine) -> str:
-    return charts.label_of(cell.mode, cell.canvas, cell.draw_with if isinstance(cell, CellResult) else "")
+    return label_of(cell.mode, cell.canvas, cell.draw_with if isinstance(cell, CellResult) else "")
 
 
 def _scores(cells: Sequence[CellResult], readings: Sequence[str], stored: Mapping[str, CellResult]) -> Html:
@@ -327,8 +339,8 @@ def _drawn(run: RunView, found: Comparison) -> Html | None:
     rows: list[list[Child]] = [
         [
             table.task,
-            charts.told(table.right),
-            charts.told(table.wrong),
+            with_interval(table.right),
+            with_interval(table.wrong),
             table.right.right,
             table.right.n - table.right.right,
             table.wrong.right,

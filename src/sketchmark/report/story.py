@@ -14,10 +14,10 @@ from sketchmark.comparison import Comparison, compare
 from sketchmark.comparison.findings import PublishedTable
 from sketchmark.episode.desk import CANVASES
 from sketchmark.errors import BadInput, RunConflict
+from sketchmark.folder.format import DRAWING_MODE, label_of
 from sketchmark.folder.index import RunView
 from sketchmark.folder.results_format import CellResult, Gain, Metric
 from sketchmark.markup import Child, Html, as_table, bracket, join, percent, points, tag
-from sketchmark.plots.charts import DRAWING_MODE, label_of
 from sketchmark.results import MEANING, summary
 from sketchmark.stats.intervals import in_points
 from sketchmark.tasks import RA_AL

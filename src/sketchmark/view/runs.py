@@ -14,12 +14,13 @@ from sketchmark.comparison.leaderboard import standings
 from sketchmark.errors import BadInput, SketchmarkError
 from sketchmark.files.jsonl import plain
 from sketchmark.folder import RunFolder, run_folders
+from sketchmark.folder.format import DRAWING_MODE, label_of
 from sketchmark.folder.index import CellView, RunView, change
 from sketchmark.folder.records import input_names
 from sketchmark.folder.results_format import Gain, Mean, Metric
 from sketchmark.markup import bracket, percent, points
 from sketchmark.plots import Drawing, charts
-from sketchmark.plots.charts import DRAWING_MODE, dumbbell
+from sketchmark.plots.charts import dumbbell
 from sketchmark.report.story import findings, own_minus, story_of
 from sketchmark.results import scorings, summary
 from sketchmark.terminal import one_line
@@ -197,8 +198,8 @@ def cell_row(cell: CellView) -> dict[str, Any]:
     return {
         **plain(summary.live_result(cell)),
         "cell": cell.name,
-        "label": charts.label_of(cell.mode, cell.canvas, cell.about.draw_with),
-        "short": charts.label_of(cell.mode, cell.canvas, cell.about.draw_with, short=True),
+        "label": label_of(cell.mode, cell.canvas, cell.about.draw_with),
+        "short": label_of(cell.mode, cell.canvas, cell.about.draw_with, short=True),
         "headline": cell.headline,
         "played": len(cell.episodes),
         "seconds": sum(row.seconds for row in rows) / max(1, len(rows)),
@@ -260,7 +261,7 @@ def two_strips(run: RunView) -> list[dict[str, Any]]:
     found: dict[str, Hit] = {}
     for cell in run.cells.values():
         base = run.baseline(cell)
-        if base is None or cell.mode != charts.DRAWING_MODE or cell.canvas != "own":
+        if base is None or cell.mode != DRAWING_MODE or cell.canvas != "own":
             continue
         for sample in cell.order():
             value = cell.value(sample)

@@ -18,10 +18,10 @@ from sketchmark.comparison.pairs import (
 from sketchmark.errors import BadInput
 from sketchmark.files.jsonl import plain, read_regular
 from sketchmark.folder import differences
+from sketchmark.folder.format import DRAWING_MODE, label_of
 from sketchmark.folder.index import CellView, RunView, change, outcome
 from sketchmark.folder.records import said
 from sketchmark.media import Picture
-from sketchmark.plots import charts
 from sketchmark.results import summary
 from sketchmark.view import media
 from sketchmark.view.media import Thumbnails
@@ -268,9 +268,7 @@ class Views:
             rows = [{**run_row(run), **self._recent.get(run, "standing", partial(standing_row, run))} for run in runs]
             wanted = [cell for run in runs for cell in run.cells.values() if cell.canvas == "own"]
             names = list(dict.fromkeys(cell.name for cell in wanted))
-            name = asked.get("cell") or next(
-                (one for one in names if one.endswith(f".{charts.DRAWING_MODE}")), names[0]
-            )
+            name = asked.get("cell") or next((one for one in names if one.endswith(f".{DRAWING_MODE}")), names[0])
             cells = [run.cells.get(name) for run in runs]
             matrix = _matrix(cells)
         return {"runs": rows, "cells": names, "cell": name, **gain_forest(rows), **matrix}
@@ -331,7 +329,7 @@ _SHOWN = 60
 
 def _two_cells(left: RunView, right: RunView, asked: Parameters) -> tuple[CellView, CellView]:
     """Choose the cells that were not named: direct against drawn of one run, or drawn of two runs."""
-    drawn = [name for name, cell in right.cells.items() if cell.mode == charts.DRAWING_MODE and cell.canvas == "own"]
+    drawn = [name for name, cell in right.cells.items() if cell.mode == DRAWING_MODE and cell.canvas == "own"]
     shared = [name for name in left.cells if name in right.cells]
     if left is right and not asked.get("cell_a"):
         based = [name for name in drawn if right.baseline(right.cells[name])]
@@ -341,7 +339,7 @@ def _two_cells(left: RunView, right: RunView, asked: Parameters) -> tuple[CellVi
     else:
         both = [name for name in drawn if name in shared]
         before = left.cell(asked.get("cell_a") or [*both, *shared, *left.cells][0])
-    partner = f"{before.task}.{charts.DRAWING_MODE}"
+    partner = f"{before.task}.{DRAWING_MODE}"
     fitting = [partner] * (left is right and partner in right.cells) + [before.name] * (before.name in shared)
     return before, right.cell(asked.get("cell_b") or [*fitting, *right.cells][0])
 
@@ -351,8 +349,8 @@ def _choices(run: RunView) -> list[dict[str, str]]:
         {
             "cell": cell.name,
             "task": cell.task,
-            "label": charts.label_of(cell.mode, cell.canvas, cell.about.draw_with),
-            "short": charts.label_of(cell.mode, cell.canvas, cell.about.draw_with, short=True),
+            "label": label_of(cell.mode, cell.canvas, cell.about.draw_with),
+            "short": label_of(cell.mode, cell.canvas, cell.about.draw_with, short=True),
         }
         for cell in run.cells.values()
     ]
