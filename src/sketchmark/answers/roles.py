@@ -180,11 +180,6 @@ _SENTENCE = 80
 """Words after a claim that are searched for a second answer."""
 
 
-def is_wide(word: str) -> bool:
-    """Return whether a word is of a script without spaces, whose words cannot be separated."""
-    return word[:1] > "\u2e7f"
-
-
 def announced(line: Line) -> int | None:
     """Return where an announced answer begins: after `answer is`, `answer:` and the like."""
     texts = [token.text for token in line.tokens]
@@ -251,7 +246,7 @@ def _one_more(tokens: Sequence[Token]) -> bool:
 
 
 def _names(word: str, known: frozenset[str]) -> bool:
-    return word.isalpha() and not is_wide(word) and word not in known and not words.is_negator(word)
+    return word.isalpha() and not words.is_wide(word) and word not in known and not words.is_negator(word)
 
 
 @dataclass(frozen=True)

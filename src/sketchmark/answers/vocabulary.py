@@ -82,3 +82,28 @@ def in_our_words(text: str) -> str:
     for pattern, ours in _WORDS:
         text = pattern.sub(lambda found, ours=ours: f" {ours[' '.join(found[0].casefold().split())]} ", text)  # type: ignore[misc]
     return text
+
+
+_WORD = re.compile(r"[^\W_]+(?:['-][^\W_]+)*|[,;:]")
+_SHORT = {"there's": "there is", "it's": "it is", "that's": "that is", "here's": "here is", "i've": "i have"}
+_STEMS = {"ca": "can", "wo": "will", "sha": "shall"}
+
+
+def written_out(text: str) -> list[str]:
+    """Return the words and commas of a text in small letters, with "isn't" as is not."""
+    words: list[str] = []
+    for word in _WORD.findall(text.translate(APOSTROPHE).casefold()):
+        if word.endswith("n't"):
+            words += ["cannot"] if word == "can't" else [_STEMS.get(word[:-3], word[:-3]), "not"]
+        else:
+            words += _SHORT.get(word, word).split()
+    return words
+
+
+def stem(word: str) -> str:
+    """Return a word without the ending of its plural or its third person."""
+    if word.endswith("ies"):
+        return f"{word[:-3]}y"
+    if word.endswith(("sses", "xes", "ches", "shes")):
+        return word[:-2]
+    return word[:-1] if word.endswith("s") and len(word) > 3 and not word.endswith(("ss", "us", "is")) else word
