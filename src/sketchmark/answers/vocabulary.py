@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 
 from sketchmark.files.yaml import load
@@ -107,3 +108,26 @@ def stem(word: str) -> str:
     if word.endswith(("sses", "xes", "ches", "shes")):
         return word[:-2]
     return word[:-1] if word.endswith("s") and len(word) > 3 and not word.endswith(("ss", "us", "is")) else word
+
+
+@cache
+def foreign_numbers() -> tuple[re.Pattern[str], dict[str, int]]:
+    """Return a pattern of number words of other languages, and their values."""
+    tables = {name: row.split() for name, row in TABLES["numbers"].items() if name not in ("en", "tens", "zh")}
+    values = {word.casefold(): value for row in tables.values() for value, word in enumerate(row)}
+    return re.compile(any_word(values), re.IGNORECASE), values
+
+
+_HAN = {sign: value for value, sign in enumerate("零一二三四五六七八九")} | {"两": 2}
+
+
+def han_value(spelt: str) -> float:
+    """Return the value of a Chinese number such as 二十三."""
+    total = current = 0
+    for sign in spelt:
+        if sign in "十百千":
+            total += max(current, 1) * {"十": 10, "百": 100, "千": 1000}[sign]
+            current = 0
+        else:
+            current = current * 10 + _HAN[sign]
+    return float(total + current)
