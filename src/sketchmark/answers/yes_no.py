@@ -129,16 +129,17 @@ def read_finding(text: str, question: str) -> bool | None:
     made = [(statement, list(_clauses(statement))) for statement in statements(in_our_words(text))]
     alone = sum(len(clauses) for _, clauses in made) == 1
     verdicts = set()
-    searched = False
+    searched = passed = False
     for statement, clauses in made:
         own, doubtful = statement.own, statement.takes_back or statement.asked
         for clause in clauses:
             words = clause.split()
             verdict = None
             if own and len(words) <= _LONGEST:
-                verdict = _said(clause, thing, alone=alone) if found else _so(clause, thing)
+                verdict = _said(clause, thing, alone=alone) if found else _so(clause, thing, alone=not passed)
                 if verdict is None and searched and (result := _RESULT.fullmatch(clause)):
                     verdict = not result["no"] and (result["none"] or result["none2"]) in ("one", "it")
+            passed = passed or verdict is None  # then a pronoun may mean another thing
             if verdict is not None:
                 verdicts.add(verdict)
             elif own and not doubtful and any(form.fullmatch(clause) for form in _NEUTRAL):
@@ -240,7 +241,7 @@ def _is_it(said: _Thing, asked: _Thing, denied: bool) -> bool:
     return set(asked.words) <= set(named) and more <= (frozenset() if asked.all else _PLACES | _PREPOSITIONS)
 
 
-def _so(clause: str, thing: _Thing) -> bool | None:
+def _so(clause: str, thing: _Thing, *, alone: bool) -> bool | None:
     """Return whether a clause says the same of the same thing."""
     found = _STATE.fullmatch(clause)
     if found is None:
@@ -251,7 +252,7 @@ def _so(clause: str, thing: _Thing) -> bool | None:
     if rest is None:
         return None
     pronoun = found["bare"] or found["subject"] in ("it", "they")
-    if pronoun and len(thing.words) == 2 and rest.words == thing.words[1:]:
+    if pronoun and alone and len(thing.words) == 2 and rest.words == thing.words[1:]:
         return not denied
     said = rest.words if pronoun or subject is None else subject.words + rest.words
     return not denied if said == thing.words else None
