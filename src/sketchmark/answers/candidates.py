@@ -230,18 +230,25 @@ def _lettered(raw: Sequence[Token], place: int, letters: str) -> Token:
         call = before.glued and place > 1 and raw[place - 2].text[-1:].isalnum()
         return word if call else named
     word_before, word_after = _word(before), _word(after)
+    pair = word_after in ("and", "or") and len(beyond.text) == 1 and beyond.text.isupper()
+    second = word_before in ("and", "or") and place > 1 and _is_label(raw[place - 2], letters)
+    if known and token.text.isupper() and ((pair and beyond.text in letters) or second):
+        return named
     if not known or (len(word_before) > 1 and word_before not in BEFORE_LETTER):
         return word
     if token.text.islower():
         ends = after.text in BREAK or after.text in ("", ")", "]", ":", '"', "'", "。", "not")
         return named if ends and not (letter == "I" and after.text) else word
-    pair = word_after in ("and", "or") and len(beyond.text) == 1 and beyond.text.isupper()
     if letter in after.letters or len(word_after) <= 1 or word_before in OPTION or pair:
         return named
     if letter in "AI":
         verbs = AFTER_LETTER if letter == "A" else ("is", "because", "or", "option", "choice", "it")
         return named if word_after in verbs else word
     return named if word_after in AFTER_LETTER else Token(token.text, named.letters, "loose", token.glued)
+
+
+def _is_label(token: Token, letters: str) -> bool:
+    return len(token.text) == 1 and token.text in letters
 
 
 def _word(token: Token) -> str:

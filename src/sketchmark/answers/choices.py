@@ -69,7 +69,9 @@ def _relabelled(response: Any, labels: Mapping[str, str], options: Mapping[str, 
         return response
     if asked := _QUESTION_FORM.fullmatch(response):
         return asked[1]
-    shares = [(int(share[2]), share) for share in _SHARE.finditer(response)]
+    if ranked := _RANKED.fullmatch(response):
+        return ranked[1]
+    shares = [(float(share[2]) * (1 if share[3] else 100), share) for share in _SHARE.finditer(response)]
     best = max(shares, default=None, key=lambda share: share[0])
     if best and len(shares) > 1 and best[0] > 50 and {share[1][1] for share in shares} <= labels.keys():
         return best[1][1]
@@ -84,7 +86,15 @@ def _relabelled(response: Any, labels: Mapping[str, str], options: Mapping[str, 
     return _PAIR.sub(lambda pair: _resolved(pair, texts), response)
 
 
-_SHARE = re.compile(r"(?<!\w)\(?([A-Z])\)?[ ]?[(:=-]{0,2}[ ]?(\d{1,3})[ ]?%")
+_SHARE = re.compile(
+    r"(?<!\w)\(?([A-Z])\)?[ ]?[(:=-]{0,2}[ ]?(?:(?=\d{1,3}[ ]?%)|(?=0?\.\d))(\d{1,3}|0?\.\d{1,3})[ ]?(%)?"
+)
+_RANKED = re.compile(
+    r"\s*(?:(?:my )?ranking:?\s+)?(?:1[.)][ ])?\(?([A-Z])\)?"
+    r"(?:\s?>\s?\(?[A-Z]\)?|[ ][2-9][.)][ ]\(?[A-Z]\)?){2,25}\.?\s*",
+    re.I,
+)
+"""Options from the best to the worst."""
 _QUESTION_FORM = re.compile(r"\s*A:\s{0,3}(\(?[A-Z]\)?\.?)\s*")
 """`A:` for "answer", as in a dialogue of Q and A."""
 _LABEL = re.compile(r"(?<!\w)[A-Z](?:[.):]|[ ]?\|)")

@@ -24,7 +24,7 @@ _OTHERS = word_set("your his her their its")
 _SUBJECTS = word_set("i we i'd i'll i'm we'd we'll let let's , ; : . ( and")
 _OF_OTHERS = word_set("than nor without except no none whether")
 _BESIDE = word_set("of side next to above below under behind hand")
-_YES, _NO = word_set("✓ ✔ ✅ ☑"), word_set("✗ ✘ ❌ × ✖ 🚫")
+_YES, _NO = word_set("✓ ✔ ✅ ☑ ← ⬅ 👈"), word_set("✗ ✘ ❌ × ✖ 🚫")
 _VERDICT_MARKS = _YES | _NO
 _RELATIVE = word_set("which who that where the with being having as")
 _NO_LABEL = words.OPTION | SETS["no_label"]
@@ -175,6 +175,8 @@ class Line:
         same = token.letters <= letters
         linked = all(is_mark(text) or text in _LINKS for text in (self.text(at) for at in range(end, place)))
         apart = any(self.text(at) in _JOINTS - {","} for at in range(end, place))
+        if not apart and any(self.text(at) in words.HEDGE for at in range(end, place)):
+            return False
         if (token.form == "slot") != (self.tokens[end - 1].form == "slot"):
             return False
         if token.form == "letter" and token.text.islower() and not (same and token.text == self.text(end - 1)):
@@ -187,6 +189,10 @@ class Line:
         excepted = self.excepted(group)
         if excepted is not None:
             return not excepted
+        if self.tokens[0].text in _NO and not any(
+            token.text in _VERDICT_MARKS for token in self.tokens[1 : group.end + 2]
+        ):
+            return True
         return self.negated[group.start] > self.cut[group.start] or self.verdict(group.end, group.start) is False
 
     def excepted(self, group: Group) -> bool | None:
@@ -216,7 +222,9 @@ class Line:
         verdict = self.verdict(group.end, group.start)
         if self.excepted(group):
             return True
-        return verdict is True or (only and verdict is None and self.text(group.end) in words.VERB)
+        after = self.text(group.end)
+        does = after in words.VERB or (after.endswith("s") and after.isalpha() and len(after) > 3)
+        return verdict is True or (only and verdict is None and does)
 
     def verdict(self, end: int, start: int | None = None) -> bool | None:
         """Return whether the option that ends here is called right (True), wrong (False) or neither (None)."""
@@ -239,6 +247,8 @@ class Line:
                 end,
             )
             head, following = self.text(end), self.text(end + 1)
+        if head == "," and following in ("is", "was") and start:
+            end, head, following = end + 1, following, self.text(end + 2)
         if head == "," and following in ("yes", "no", "true", "false") and end + 2 == len(self.tokens):
             return following in ("yes", "true")
         if head in words.SEPARATOR or head == ".":
@@ -293,6 +303,10 @@ class Line:
         if words.is_negator(head):
             return False
         nearby = [self.text(place) for place in range(verb + 1, min(verb + 3, len(self.tokens)))]
+        if head == "is" and nearby == ["what", "the"]:
+            return True
+        if head == "would" and nearby == ["be", "my"]:
+            return True
         better = nearby[:1] == ["better"]  # than another
         if (
             head in words.FITS

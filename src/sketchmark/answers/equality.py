@@ -27,7 +27,7 @@ _LETTERS = str.maketrans({"ø": "o", "ł": "l", "æ": "ae", "œ": "oe", "ı": "i
 _SPELLINGS = [
     (re.compile(pattern), new)
     for pattern, new in (
-        (r"(?<=\w)(?:ae|oe)(?=\w{3})|^(?:ae|oe)(?=\w{5})", "e"),
+        (r"(?<=\w)(?:ae|oe)(?=\w{3})|^(?:ae|oe)(?=\w{4})", "e"),
         (r"(?<=\w{2})our(?=s?$|ed$|ing$|ful$|ites?$|able$)", "or"),
         (r"(?<=[^aeiou\W])re(?=s?$)", "er"),
         (r"ogue(?=s?$)", "og"),

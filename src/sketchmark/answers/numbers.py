@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator, Sequence
-from functools import cache
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
@@ -19,7 +19,7 @@ from sketchmark.answers.clauses import Group, Line
 from sketchmark.answers.cleanup import said
 from sketchmark.answers.decision import NOTHING, UNDECIDED, Commitment, Entry, Reader
 from sketchmark.answers.reply import UNREAD, Parsed
-from sketchmark.answers.roles import Claim
+from sketchmark.answers.roles import Claim, is_bare
 from sketchmark.answers.vocabulary import SETS, TABLES
 
 _EDGE = r"(?<![0-9A-Za-z_\u00aa-\u1fff.,])"
@@ -34,7 +34,8 @@ _NUMBER = re.compile(
     r"|\d{1,40}(?:[.,]\d{1,40})?|(?<!\d)\.\d{1,40})"
     r"(?:[eE](?P<power>[-+]?\d{1,3})|[ ]?(?:×|x|\\times|\\cdot|·|\*)[ ]?10\^\{?(?P<ten>[-−]?\d{1,3})\}?"
     r"|\^\{?(?P<raised>\d{1,2})\}?)?"
-    r"(?P<many>[ ]?[kK](?!\w)|M(?!\w)|[ ]M(?=[ ][a-z])|[ -]?(?i:thousand|million|billion|trillion|mio|mrd|tausend"
+    r"(?P<many>[ ]?[kK](?!\w)|[ ]?[mbt]n(?!\w)|M(?!\w)|[ ]M(?=[ ][a-z])"
+    r"|[ -]?(?i:thousand|million|billion|trillion|mio|mrd|tausend"
     r"|millionen|milliarden|mille|millions?|milliards?|mil|millones|milhões|milioni|bin|milyon|тысяч|миллион(?:а|ов)?)(?!\w)"
     r"|[ ]?[万千亿億만])?"
     r"(?![a-zA-Z]?\d|[.,]\d)"
@@ -67,6 +68,17 @@ _NOTHING = re.compile(
     r"|\A\W{0,4}none(?=\W{0,4}\Z))(?! (?:doubts|ways|questions|images|reasons|details|signs))",
     re.I,
 )
+_NONE = re.compile(
+    r"\A\W{0,4}(?:there (?:are|is|were) none(?: at all)?|there (?:aren't|are not|isn't|weren't) any(?: \w{2,20})?"
+    r"|not (?:a single|even) one|not a single \w{2,20}|none at all"
+    r"|no (?!idea|way|doubt|answer|clue|sign|one|problem)\w{2,20}s)\W{0,4}\Z",
+    re.I,
+)
+_SINGLE = re.compile(r"(\A\W{0,4}(?:just |only |exactly |it is )?)an? single (?=\w{2,20}\W{0,4}\Z)", re.I)
+_DEGREES = re.compile(r"\^\{?\\circ\}?|\^°")
+_PRODUCT = re.compile(r"(?-i:\A[A-Z][a-z]+) \Z")
+"""Part of a name if a verb in the singular follows: `Windows 11 is installed`."""
+_SINGULAR = re.compile(r" (?:is|was|has|runs) ")
 _MINUS = re.compile(r"(?<![\w)])(?:minus|negative) (?=\d)", re.I)
 _LIST_MARK = re.compile(r"^[ ]?(\d{1,2})[.)][ ]\S", re.MULTILINE)
 _DECIMAL_COMMA = re.compile(
@@ -76,6 +88,9 @@ _DECIMAL_COMMA = re.compile(
 )
 _LED_BY = SETS["led_by"]
 _TOTAL = words.word_set("total altogether all sum overall makes make making")
+_REASON = words.word_set("since because while whereas")
+_GIVES = words.word_set("makes totals gives leaves yields leaving giving yielding")
+_EXPLAINED = re.compile(r"\W{0,4}(?:explanation|reason|reasoning|justification|rationale|details)\W{0,3}:", re.I)
 _MOST = 6_000
 """Most numbers in one reply: as many as there are characters to stand for them."""
 
@@ -123,6 +138,8 @@ def _plain_digits(size: str, *, comma: bool) -> str:
 
 def _magnitude(many: str) -> float:
     name = many.casefold()
+    if name in ("mn", "bn", "tn"):
+        return {"mn": 1e6, "bn": 1e9, "tn": 1e12}[name]
     if name.startswith(("mrd", "milliard", "billion")):
         return 1e9
     if name.startswith(("mio", "mill", "milh", "milion", "milyon", "мил")) and name != "mille":
@@ -131,14 +148,8 @@ def _magnitude(many: str) -> float:
 
 
 _UNITS = TABLES["numbers"]["en"].split()
-_TENS = dict(
-    zip(
-        ["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"],
-        range(20, 100, 10),
-        strict=True,
-    )
-)
-_SCALES = {"hundred": 100, "thousand": 1_000, "million": 1_000_000, "billion": 1_000_000_000}
+_TENS = {name: 10 * ten for ten, name in enumerate(TABLES["numbers"]["tens"].split(), start=2)}
+_SCALES = {"dozen": 12, "hundred": 100, "thousand": 1_000, "million": 1_000_000, "billion": 1_000_000_000}
 _PARTS = {"half": 2, "halves": 2, "quarter": 4, "quarters": 4}
 for _size, _name in enumerate(["third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth"], start=3):
     _PARTS |= {_name: _size, f"{_name}s": _size}
@@ -149,10 +160,10 @@ _PART = "|".join(sorted(_PARTS, key=len, reverse=True))
 _WORDED = re.compile(
     rf"(?<![\w-])(?P<minus>minus |negative )?(?:(?P<many>(?:(?:{_EN})|a(?=[ ](?:{_SCALE})))"
     rf"(?:[ -](?:and[ ])?(?:{_EN}|{_SCALE})){{0,12}})"
-    rf"(?:[ ](?P<part>{_PART})(?![\w-])|[ ]point[ ](?P<point>(?:{_EN})(?:[ ](?:{_EN})){{0,6}})"
+    rf"(?:[ -](?P<part>{_PART})(?![\w-])|[ ]point[ ](?P<point>(?:{_EN})(?:[ ](?:{_EN})){{0,6}})"
     r"|(?P<half>[ ]and[ ]a[ ]half))?"
     rf"|(?:(?:a[ ])?(?P<one>half|quarter)|a[ ](?P<third>third))"
-    rf"(?:[ ](?:of[ ])?an?[ ](?P<scale>{_SCALE})|(?=[.!]?\s?\Z))|an?[ ](?P<dozen>dozen))(?![\w-])",
+    rf"(?:[ ](?:of[ ])?an?[ ](?P<scale>{_SCALE})|(?=[.!]?\s?\Z)))(?![\w-])",
     re.IGNORECASE,
 )
 _ONE_BEFORE = re.compile(
@@ -160,22 +171,14 @@ _ONE_BEFORE = re.compile(
     re.I,
 )
 _ONE_AFTER = re.compile(
-    r"\s?(?:\Z|[.!)\n\"]|[a-z]+(?<!\bof)(?<!\bcan)(?<!\bmore)(?<!\bor)(?<!\bis)(?<!\bmust)(?<!\bcould)\b)", re.I
+    r"\s?(?:\Z|[.!)\n\"]|(?!(?:of|can|more|or|is|must|could|finds|needs|sees|gets|counts)\b)[a-z]+\b)",
+    re.I,
 )
 _WIDE = re.compile(
     r"(?:(?<=[是为有共到数はがに])|(?<=总共)|(?<=答案)|(?<=:)|(?<=: )|^)[零一二三四五六七八九十百千两]{1,9}"
     r"(?=[个個只條条人名张張本台羽つ匹枚辆头棵朵次度年元件块支座位艘]|[。.!]?\s?$)",
     re.MULTILINE,
 )
-_HAN = {sign: value for value, sign in enumerate("零一二三四五六七八九")} | {"两": 2}
-
-
-@cache
-def _foreign() -> tuple[re.Pattern[str], dict[str, int]]:
-    """Return a pattern of number words of other languages, and their values."""
-    tables = {name: row.split() for name, row in TABLES["numbers"].items() if name not in ("en", "zh")}
-    values = {word.casefold(): value for row in tables.values() for value, word in enumerate(row)}
-    return re.compile(words.any_word(values), re.IGNORECASE), values
 
 
 _ARTICLES = words.word_set("un um uno bir on")
@@ -195,8 +198,8 @@ def spelt_numbers(text: str) -> Iterator[tuple[int, int, float]]:
             continue
         yield found.start(), found.end(), value
     for found in _WIDE.finditer(text):
-        yield found.start(), found.end(), _han(found[0])
-    pattern, values = _foreign()
+        yield found.start(), found.end(), words.han_value(found[0])
+    pattern, values = words.foreign_numbers()
     whole = text.strip(' .!\n*"')
     for found in pattern.finditer(text):
         word = found[0].casefold()
@@ -206,8 +209,6 @@ def spelt_numbers(text: str) -> Iterator[tuple[int, int, float]]:
 
 
 def _spelt(found: re.Match[str]) -> float:
-    if found["dozen"]:
-        return 12.0
     one = found["one"] or found["third"]
     value = 1 / _PARTS[one.casefold()] if one else float(_counted(found["many"]))
     if found["scale"]:
@@ -233,17 +234,6 @@ def _counted(spelt: str) -> int:
     return total + current
 
 
-def _han(spelt: str) -> float:
-    total = current = 0
-    for sign in spelt:
-        if sign in "十百千":
-            total += max(current, 1) * {"十": 10, "百": 100, "千": 1000}[sign]
-            current = 0
-        else:
-            current = current * 10 + _HAN[sign]
-    return float(total + current)
-
-
 class _Numbers(Words):
     """Finder of the numbers in one reply."""
 
@@ -252,9 +242,7 @@ class _Numbers(Words):
         self.places: dict[str, int] = {}
 
     def marked(self, text: str) -> str:
-        text = _SHARE.sub(" versus ", text)
-        marks = list(_LIST_MARK.finditer(text))
-        listed = {mark.start(1) for mark in marks if len(marks) > 1 or mark[1] == "1"}
+        text = _SINGLE.sub(r"\g<1>1 ", _NONE.sub("0", _DEGREES.sub(" degrees", _SHARE.sub(" versus ", text))))
         comma = _DECIMAL_COMMA.search(text) is not None
         text = self._spelt(_MINUS.sub("-", _NOTHING.sub(lambda found: f"{found[1] or ''} 0", text)))
         marks = list(_LIST_MARK.finditer(text))
@@ -277,7 +265,8 @@ class _Numbers(Words):
         before = text[max(0, found.start() - 40) : found.start()]
         if value is None or _OPERATOR.match(text, found.end()) or _OPERATED.search(before[-12:]):
             return found[0]
-        if _NAMED.search(before) or _SURE.match(text, found.end()):
+        product = _PRODUCT.search(before) and found.start() < 40 and _SINGULAR.match(text, found.end())
+        if product or _NAMED.search(before) or _SURE.match(text, found.end()):
             return "… "
         name = repr(value)
         if name not in self.places and len(self.places) >= _MOST:
@@ -295,16 +284,29 @@ class _Numbers(Words):
 
 
 class _NumberReader(Reader):
+    def _entries(self, text: str, slots: Sequence[frozenset[str]]) -> list[Entry]:
+        """After a bare answer, an explanation claims nothing."""
+        entries = super()._entries(text, slots)
+        starts = [at for at, entry in enumerate(entries) if at and _EXPLAINED.match(entry.statement.text)]
+        if starts and entries[0].line.groups and is_bare(entries[0].line):
+            for entry in entries[starts[0] :]:
+                entry.statement = replace(entry.statement, aside=True)
+        return entries
+
     def _decided(self, made: Sequence[Claim], entries: Sequence[Entry]) -> Commitment:
         """A total counts even if its parts are claimed: `There are 7 rows of 4 seats, which makes 28`."""
         weak = made[-1].how in ("stated", "bare", "labelled")
         if weak and (any(entry.statement.refused for entry in entries) or entries[-1].line.breaks_off):
             return UNDECIDED
-        if made[-1].how in ("stated", "bare", "concluded"):
-            found = [group.letters for entry in entries if entry.statement.own for group in entry.line.groups]
-            total = _total(found)
-            if total and (total == found[-1] or not made[-1].final):
-                return self._checked(total, "concluded")
+        found = [group.letters for entry in entries if entry.statement.own for group in entry.line.groups]
+        total = _total(found)
+        if total and (total == found[-1] or (weak and not made[-1].final)):
+            return self._checked(total, "concluded")
+        last = entries[-1]
+        if made[-1].how != "marked" and last.statement.stated and last.line.groups:
+            group = last.line.groups[-1]
+            if _led_to(last.line, group) and not last.line.denied(group) and not last.line.hedged_at(group):
+                return self._checked(group.letters, "concluded")
         return super()._decided(made, entries)
 
     def _whole(self, entries: Sequence[Entry]) -> Commitment:
@@ -313,7 +315,7 @@ class _NumberReader(Reader):
             (entry, group)
             for entry in entries
             for group in entry.line.groups
-            if not entry.statement.aside and not entry.line.denied(group)
+            if not entry.statement.aside and not entry.line.denied(group) and not _reasoned(entry.line, group)
         ]
         if any(entry.listed for entry in entries) or not found:
             return UNDECIDED if found else NOTHING
@@ -323,12 +325,26 @@ class _NumberReader(Reader):
         sure = all(entry.statement.own and not entry.line.hedged_at(group) for entry, group in found)
         if len(set(values)) == 1:
             return self._checked(values[0], "reply") if sure and found[-1][0].statement.stated else NOTHING
+        if sure and _led_to(entries[-1].line, found[-1][1]):
+            return self._checked(values[-1], "reply")
         if sure and (total := _total(values)):
             return self._checked(total, "reply")
         for entry in (*entries[-1:], *(entry for entry in entries[:1] if entry.line.groups)):
             if entry.statement.stated and (group := _result(entry.line)):
                 return self._checked(group.letters, "reply")
         return NOTHING
+
+
+def _reasoned(line: Line, group: Group) -> bool:
+    """Return whether a number is only in the reason for one before it: `7, since the 4 on top do not count`."""
+    first = line.groups[0].end
+    return any(line.text(place) in _REASON for place in range(max(first, group.start - 10), group.start))
+
+
+def _led_to(line: Line, group: Group) -> bool:
+    """Return whether a number is the result of a step: `removing 4 gives us 7`."""
+    before = {line.text(place) for place in range(max(0, group.start - 3), group.start)}
+    return group in line.groups and not before.isdisjoint(_GIVES)
 
 
 def _total(named: Sequence[frozenset[str]]) -> frozenset[str]:
@@ -347,7 +363,8 @@ def _total(named: Sequence[frozenset[str]]) -> frozenset[str]:
 def _result(line: Line) -> Group | None:
     """Return the number that is a statement's result: `36 watts`, `the total is 36`, `7 birds: 4 of them sit`."""
     groups = [group for group in line.groups if not line.denied(group) and not line.hedged_at(group)]
-    if not groups:
+    groups = [group for group in groups if not _reasoned(line, group)]
+    if not groups or _parallel(line, groups):
         return None
     equation = groups[-1].start > 0 and line.text(groups[-1].start - 1) == "="
     if equation and not any(token.text == "or" for token in line.tokens):
@@ -364,6 +381,15 @@ def _result(line: Line) -> Group | None:
     led = line.text(group.start - 1) in words.COPULA | words.SEPARATOR | _LED_BY if group.start else False
     after = {line.text(place) for place in range(group.end, min(group.end + 4, len(line.tokens)))}
     return group if led or after & _TOTAL else None
+
+
+def _parallel(line: Line, groups: Sequence[Group]) -> bool:
+    """Return whether two things have a number each: `a = 7 and b = 4`, `The upper row has 7, the lower row has 4`."""
+    led = [(line.text(group.start - 1), line.text(group.start - 2)) for group in groups if group.start > 1]
+    cues, names = {cue for cue, _ in led}, {name for _, name in led if name.isalpha()}
+    if not len(led) == len(groups) > len(cues):
+        return False
+    return cues <= {"has", "have"} or (cues == {"="} and len(names) == len(led))
 
 
 def read_number(response: Any) -> Parsed[float]:

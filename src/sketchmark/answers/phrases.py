@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
-from sketchmark.answers import vocabulary
+from sketchmark.answers import roles, vocabulary
 from sketchmark.answers.candidates import tokens
 from sketchmark.answers.choices import lettered, read_choice
 from sketchmark.answers.clauses import Group, Line
@@ -106,7 +106,10 @@ _CHANGING, _DOUBTING, _NOUN, _ELSE = SETS["changing"], SETS["doubting"], SETS["n
 _COMPARING = SETS["comparing"]
 _KIND = SETS["kind"]
 _ADJECTIVE = re.compile(r"\w{2,}(?:al|ic|ous|ful|ive|ish|less|able|ible|ern|ular|ny|my|den|ed)\Z")
-_COLOURS = SETS["colours"]
+_COLOURS, _COMPOUND, _IS, _PREPOSITIONS = SETS["colours"], SETS["compound"], SETS["is"], SETS["preposition"]
+_ARTICLE = word_set("a an the")
+_LIGHT = vocabulary.FILLER.union(vocabulary.CHOOSE, vocabulary.PRONOUN, vocabulary.CONCLUDING, ["i", "we"])
+_LIGHT |= word_set("yes no well ok okay sure")
 
 
 class _Entry:
@@ -133,26 +136,26 @@ class _Entry:
     def verdict(self) -> bool | None:
         """Return whether the statement answers with the phrase; None if it only mentions or doubts it."""
         begin = self.announced or 0
-        roles = {self._role(group, begin) for group in self.groups if group.start >= begin}
-        if "given" in roles:
-            return None if roles & {"doubted", "another"} or self._lists(begin) else True
-        return None if "doubted" in roles else False
+        found = {self._role(group, begin) for group in self.groups if group.start >= begin}
+        if "given" in found:
+            return None if found & {"doubted", "another"} or self._lists(begin) else True
+        return None if "doubted" in found else False
 
     def _role(self, group: Group, begin: int) -> str:
         if self.line.denied(group):
             return "denied"
         before = self.texts[group.start - 1] if group.start else ""
         after = self.line.text(group.end)
-        either = (
-            {before, after} & {"or", "versus", "/"}
-            or after in ("would", "could", "might", "may")
-            or before in ("for", "about")
-        )
+        led = next((text for text in reversed(self.texts[: group.start]) if text not in _ARTICLE), "")
+        either = {before, after} & {"or", "versus", "/"} or after in ("would", "could", "might", "may", "from")
         following = self.texts[group.end + 1 : group.end + 3]
         joined = after in ("and", "&") and not vocabulary.PRONOUN.intersection(following) and "i" not in following
-        if (joined and not self._lists(begin) and self.announced is None) or self._has_two_subjects():
+        if (joined and not self._lists(begin) and self.announced is None) or roles.has_two_subjects(self.texts):
             return "doubted"
-        if "than" in self.texts[group.end : group.end + 5]:
+        gone = after in _IS and self.line.text(group.end + 1) in ("missing", "absent", "gone")
+        part = self.texts[begin : begin + 2] in (["only", "its"], ["only", "the"]) or gone
+        leaves = led == "from" and "to" in self.texts[group.end : group.end + 2]
+        if "than" in self.texts[group.end : group.end + 5] or part or leaves or led in ("for", "about"):
             return "doubted"
         if _ELSE.intersection(self.texts[group.end : group.end + 3]):
             return "doubted"
@@ -164,21 +167,12 @@ class _Entry:
             return "doubted"
         return "given"
 
-    def _has_two_subjects(self) -> bool:
-        """Return whether two things are described: `The house is blue, and the car is green`."""
-        if "while" in self.texts or "whereas" in self.texts:
-            return True
-        places = [at for at in range(len(self.texts) - 3) if self.texts[at] == "," and self.texts[at + 1] == "and"]
-        return any(
-            self.texts[at + 2] in ("the", "a", "an") and _IS.intersection(self.texts[at + 3 : at + 6])
-            for at in places
-        )
-
     def _is_another(self, before: str, group: Group) -> bool:
         """Return whether the word before makes it another thing: North Korea, bottom left, second floor."""
         phrase = self.texts[group.start]
         return (
             before in _CHANGING
+            or f"{before} {phrase}" in _COMPOUND
             or (before in _ORDINAL and phrase not in _ORDINAL and group.start > 0 and before not in _DIRECTION)
             or (before in _OTHER_PLACE and self.capital)
             or (before in _DIRECTION and phrase in _DIRECTION)
@@ -199,16 +193,21 @@ class _Entry:
     def _follows_another(self, group: Group, begin: int) -> bool:
         """Return whether another thing is named first: `a scooter on top of a bicycle`."""
         words = self.texts[max(begin, group.start - 8) : group.start]
+        if "like" in words[-2:] and not {"that", "bit", "little", "somewhat"}.isdisjoint(words[1:]):
+            return True
         if _COMPARING.intersection(words[-4:]) or any(word in ("which", "who") for word in words):
             return True
         copula = next((at for at in range(group.start - 1, begin - 1, -1) if self.texts[at] in _IS), None)
         if copula is None and self.announced is None:
-            return "that" in words[1:]
+            bare = [word for word in words if word not in _ARTICLE]
+            return "that" in words[1:] or (self.capital and bare[1:] == ["of"] and bare[0] not in _KIND)
         named = self.texts[(copula + 1 if copula is not None else begin) : group.start]
         if "," in named and any(word.isalpha() and word not in _LIGHT for word in named[: named.index(",")]):
             return True
         place = next((at for at, word in enumerate(named) if word in _PREPOSITIONS), None)
         noun = named[place - 1] if place else ""
+        if place and "and" in named[:place]:
+            return True
         return bool(place) and named[0] in ("a", "an", "the") and noun not in _KIND and not noun.endswith("ing")
 
     def _lists(self, begin: int) -> bool:
@@ -247,22 +246,17 @@ class _Entry:
         return article and other.texts[2:3] == self.texts[2:3] if article else len(self.texts) == len(other.texts)
 
     @property
+    def places(self) -> bool:
+        """True if the phrase is the thing that is somewhere, not the answer: `The guitar is on the left`."""
+        end = self.groups[0].end if self.groups and self.groups[0].start <= 1 else 0
+        return end > 0 and self.line.text(end) in ("is", "are") and self.line.text(end + 1) in _PREPOSITIONS
+
+    @property
     def is_pointing(self) -> bool:
         """True for `this is …`."""
         return self.texts[:1] in (["it's"], ["that's"]) or (
             self.texts[:1] in (["it"], ["this"], ["that"]) and self.texts[1:2] == ["is"]
         )
-
-
-_IS = vocabulary.word_set("is are was were it's that's be shows show depicts see called")
-_LIGHT = (
-    vocabulary.FILLER
-    | vocabulary.CHOOSE
-    | vocabulary.PRONOUN
-    | vocabulary.CONCLUDING
-    | word_set("i we yes no well ok okay sure")
-)
-_PREPOSITIONS = word_set("of in on at with within from under over above below near around along to for by behind")
 
 
 class _Reader:
@@ -323,7 +317,12 @@ class _Reader:
         rest = [entry for entry in entries[since:] if entry.statement.own and not entry.denies]
         others = [entry for entry in rest if not entry.groups or not entry.verdict()]
         turned = any(entry.statement.corrects and entries.index(entry) > entries.index(sure) for entry in others)
-        alike = any(entry.is_like(sure) or (entry.is_pointing and not sure.is_pointing) for entry in others)
+        described = roles.describes(sure.texts)
+        alike = any(
+            (described and roles.describes(one.texts)) or (sure.places and _IS.intersection(one.texts))
+            for one in others
+        )
+        alike = alike or any(entry.is_like(sure) or (entry.is_pointing and not sure.is_pointing) for entry in others)
         listed = any(is_bare(entry.line) and (is_bare(sure.line) or self._leads(entry, rest)) for entry in others)
         return None if turned or alike or listed or None in verdicts else True
 

@@ -28,16 +28,28 @@ _END = re.compile(
     r"|(?=\b(?:no,? )?(?:wait|scratch that)\b)"
     rf"|(?:\.\.\.?|…|[,;](?=\s)|\s[—–-])\s{{0,3}}(?:(?:oh|uh|um|hmm|ah|or|well|sorry),? )?(?={_NO})"
     rf"|(?:\.\.\.|…|[,;—–-])\s{{0,3}}(?=(?:or )?(?:{_WITHDRAWING})\b)"
+    r"|\s?(?:→|->)\s?(?=corrected\b)"
+    r"|,\s(?=(?:and |but )?(?:now|finally|in the end|eventually)\s(?!that\b))"
+    r"|,\s(?=[^,.;]{1,30} (?:after|on) (?:a |another )?(?:closer|second|careful|more careful|proper) )"
     r"|\s?\((?=(?:edit|correction|actually|no|sorry|rather)\b)"
     r"|,\s(?=(?:with|and) [^,.;]{1,40}\b(?:alternative|runner-up|backup|second)\b)",
     re.I,
 )
 _CONCESSION = re.compile(r"(?:while|although|though|even though|despite|much as)\b[^,]{0,300},\s", re.I)
+_WEIGHED = re.compile(
+    r"\A(?:so,? )?(?:(?:after|when|having|by) (?:\w+ )?(?:weigh|compar|consider|contrast)(?:ing|ed)\b"
+    r"(?! (?:everything|all))[^,.;]{1,120}"
+    r"|(?:between|among|out of)\s[^.;]{1,120}? and [^,.;]{1,40}),\s(?=\S)",
+    re.I,
+)
+"""Options that are only weighed before the verdict: `After weighing A against B, …`."""
 _LABEL_END = re.compile(
     r"(?:\A|\s)[\"'(\[]{0,2}[A-Za-z]\.\Z|(?:\A|\s)\d{1,2}\.\Z|\b(?:dr|mr|mrs|ms|st|no|approx|ca|cf)\.\Z", re.I
 )
 _ASIDE = re.compile(
-    r"\((?=[^()\s]{1,40}\s[^()\s]{1,40}\s|(?:possibly|maybe|perhaps|not|previously|formerly|was)\s)[^()\n]{3,300}\)",
+    r"\((?=[^()\s]{1,40}\s[^()\s]{1,40}\s"
+    r"|(?:possibly|maybe|perhaps|not|previously|formerly|was|runner-up|second|alternatively|backup)[\s:])"
+    r"[^()\n]{3,300}\)",
     re.I,
 )
 
@@ -59,6 +71,7 @@ _LEAD_BACK = re.compile(
 
 _TURN = re.compile(r"but|however|yet", re.I)
 _SAYS_NO = re.compile(r"\s?(?:nope|no)\b", re.I)
+_FALLBACK = re.compile(r"if (?:not|that)|otherwise|failing|alternatively|second choice|runner-up", re.I)
 _CORRECTS = re.compile(r"\s?(?:actually|rather|instead|in fact|but|edit|final|sorry|oops|or rather)\b", re.I)
 
 
@@ -135,6 +148,7 @@ def _pieces(line: str, keep: str) -> Iterator[tuple[str, bool]]:
     A concession at the start of a sentence is split off: "While B is tempting, the answer is C".
     """
     for piece, turned in _sentences(line, keep):
+        piece = _WEIGHED.sub("", piece, count=1)
         conceded = _CONCESSION.match(piece)
         if conceded:
             yield conceded[0].strip(), turned
@@ -150,7 +164,7 @@ def _sentences(line: str, keep: str) -> Iterator[tuple[str, bool]]:
             continue
         following = line[end.end() : end.end() + 1]
         label = _LABEL_END.search(piece[-6:] if start < end.start() - 6 else piece)
-        turns = asks or _CORRECTS.match(line, end.end()) is not None
+        turns = asks or _FALLBACK.match(line, end.end()) is not None or _CORRECTS.match(line, end.end()) is not None
         if label and ((len(piece.strip()) <= 6 and not turns) or (following and following in keep)):
             continue
         yield piece.strip(), turned
@@ -178,11 +192,6 @@ _AND = word_set("and or & + /")
 _ENDS = words.BREAK | words.COPULA | words.SEPARATOR
 _SENTENCE = 80
 """Words after a claim that are searched for a second answer."""
-
-
-def is_wide(word: str) -> bool:
-    """Return whether a word is of a script without spaces, whose words cannot be separated."""
-    return word[:1] > "\u2e7f"
 
 
 def announced(line: Line) -> int | None:
@@ -239,6 +248,21 @@ def goes_on(line: Line, group: Group) -> bool:
     return _names(after, _AFTER) and not after.endswith(("ly", "ing", "ed"))
 
 
+def has_two_subjects(texts: Sequence[str]) -> bool:
+    """Return whether two things are described: `The house is blue, and the car is green`."""
+    if "while" in texts or "whereas" in texts:
+        return True
+    places = [at for at in range(len(texts) - 3) if texts[at] == "," and texts[at + 1] == "and"]
+    return any(texts[at + 2] in _ARTICLE and SETS["is"].intersection(texts[at + 3 : at + 6]) for at in places)
+
+
+def describes(texts: Sequence[str]) -> bool:
+    """Return whether a statement is a thing and one word about it: `The shirt is orange`."""
+    copula = next((at for at, text in enumerate(texts) if text in ("is", "are", "was", "were")), 0)
+    rest = [text for text in texts[copula + 1 :] if text[:1].isalnum() and text not in _ARTICLE]
+    return texts[:1] == ["the"] and copula > 1 and len(rest) == 1
+
+
 def _one_more(tokens: Sequence[Token]) -> bool:
     """Return whether an item of one or two words follows that is not an option."""
     rest = []
@@ -251,7 +275,7 @@ def _one_more(tokens: Sequence[Token]) -> bool:
 
 
 def _names(word: str, known: frozenset[str]) -> bool:
-    return word.isalpha() and not is_wide(word) and word not in known and not words.is_negator(word)
+    return word.isalpha() and not words.is_wide(word) and word not in known and not words.is_negator(word)
 
 
 @dataclass(frozen=True)

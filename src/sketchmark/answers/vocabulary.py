@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 
 from sketchmark.files.yaml import load
@@ -82,3 +83,51 @@ def in_our_words(text: str) -> str:
     for pattern, ours in _WORDS:
         text = pattern.sub(lambda found, ours=ours: f" {ours[' '.join(found[0].casefold().split())]} ", text)  # type: ignore[misc]
     return text
+
+
+_WORD = re.compile(r"[^\W_]+(?:['-][^\W_]+)*|[,;:]")
+_SHORT = {"there's": "there is", "it's": "it is", "that's": "that is", "here's": "here is", "i've": "i have"}
+_STEMS = {"ca": "can", "wo": "will", "sha": "shall"}
+
+
+def written_out(text: str) -> list[str]:
+    """Return the words and commas of a text in small letters, with "isn't" as is not."""
+    words: list[str] = []
+    for word in _WORD.findall(text.translate(APOSTROPHE).casefold()):
+        if word.endswith("n't"):
+            words += ["cannot"] if word == "can't" else [_STEMS.get(word[:-3], word[:-3]), "not"]
+        else:
+            words += _SHORT.get(word, word).split()
+    return words
+
+
+def stem(word: str) -> str:
+    """Return a word without the ending of its plural or its third person."""
+    if word.endswith("ies"):
+        return f"{word[:-3]}y"
+    if word.endswith(("sses", "xes", "ches", "shes")):
+        return word[:-2]
+    return word[:-1] if word.endswith("s") and len(word) > 3 and not word.endswith(("ss", "us", "is")) else word
+
+
+@cache
+def foreign_numbers() -> tuple[re.Pattern[str], dict[str, int]]:
+    """Return a pattern of number words of other languages, and their values."""
+    tables = {name: row.split() for name, row in TABLES["numbers"].items() if name not in ("en", "tens", "zh")}
+    values = {word.casefold(): value for row in tables.values() for value, word in enumerate(row)}
+    return re.compile(any_word(values), re.IGNORECASE), values
+
+
+_HAN = {sign: value for value, sign in enumerate("零一二三四五六七八九")} | {"两": 2}
+
+
+def han_value(spelt: str) -> float:
+    """Return the value of a Chinese number such as 二十三."""
+    total = current = 0
+    for sign in spelt:
+        if sign in "十百千":
+            total += max(current, 1) * {"十": 10, "百": 100, "千": 1000}[sign]
+            current = 0
+        else:
+            current = current * 10 + _HAN[sign]
+    return float(total + current)

@@ -2,8 +2,9 @@
 
 Yes and no are parsed as words (docs/benchmarks/medical.md, "Yes and no by substring"): `no` counts as an answer, not
 as a determiner. If the reply has neither word, the question helps: "There is no pneumothorax" answers "Is there a
-pneumothorax?" and nothing else. Then a clause is parsed as a whole or not at all. A clause that only mentions the
-thing, hedges or takes back leaves the reply unparsed. So does a question that is negative or asks for one of two.
+pneumothorax?" and nothing else. Then a clause is parsed as a whole or not at all, by a table of sentences. A clause
+that only mentions the thing, hedges or takes back leaves the reply unparsed. So does a question that is negative or
+asks for one of two. A yes that such a sentence contradicts does not count.
 """
 
 from __future__ import annotations
@@ -28,64 +29,56 @@ from sketchmark.answers.vocabulary import (
     any_word,
     in_our_words,
     is_wide,
+    stem,
     word_set,
+    written_out,
 )
 
 _LONGEST = 60
 """Words of a clause or a question."""
-_WORD = re.compile(r"[^\W_]+(?:['-][^\W_]+)*|[,;:]")
 _ARTICLES = word_set("a an the any some this that these those his her its their one")
 _PICTURE = SETS["picture"]
-_PREPOSITIONS = word_set("of in on at with within from under over above below near around along to for by")
+_PREPOSITIONS = word_set(
+    "of in on at with within from under over above below near around along to for by behind beside next between"
+    " inside outside against across through after before than"
+)
 _PLACES = _PICTURE | SETS["places"]
 """Words that may be added to a thing without making it another thing."""
 _THERE = SETS["there"]
-_SHOW = "show|demonstrate|reveal|display|depict|contain|indicate|have"
-_SHOWS = "shows|demonstrates|reveals|displays|depicts|contains|indicates|has"
 _ODD = (NEGATOR | HEDGE - {"can"}) | SETS["odd"]
-_DOUBT = HEDGE | SETS["doubt"]
-_SHORT = {"isn't": "is not", "aren't": "are not", "doesn't": "does not", "don't": "do not", "there's": "there is",
-          "it's": "it is", "can't": "cannot", "couldn't": "could not", "didn't": "did not", "hasn't": "has not",
-          "wasn't": "was not", "weren't": "were not"}  # fmt: skip
+_DOUBT = HEDGE - {"can"} | SETS["doubt"]
 _FIRST = word_set("there no i we it they the this that these a an")
-_LEADS = re.compile(r"(?:(?:so|thus|hence|therefore|overall|and|indeed|clearly|yes|,) )+")
-_SURE = r"(?:clearly |definitely |indeed |obviously |currently |also )?"
+_LEADS = re.compile(r"(?:(?:so|thus|hence|therefore|overall|and|indeed|clearly|yes|sure|well|,) )+")
+_REPORTED = re.compile(
+    r"\A(?:[^,]{0,40}? )?(?:i|we) (?:can |could |cannot )?(?:confidently |safely )?"
+    r"(?:say|confirm|conclude|report|state|deny) that "
+)
+_SURE = r"(?:clearly |definitely |indeed |obviously |currently |also |really |actually |plainly )?"
 _PRESENT = "|".join(sorted(_THERE))
 _GENERIC = "|".join(sorted(_PICTURE | _ARTICLES, key=len, reverse=True))
-_PLACE = r"(?: (?P<place>(?:in|on|at|within|along|near) .+))?"
-_IS = r"(?:is|are|was|were|can be|:)"
-_FORMS = [
-    re.compile(form)
-    for form in (
-        rf"there (?:is|are|(?:appears?|seems?) to be) {_SURE}(?P<no>(?:no|not) )?(?P<x>.+)",
-        r"there (?P<no>do(?:es)? not )(?:appear|seem) to be (?P<x>.+)",
-        rf"(?P<no>no |neither )(?P<x>.+?)(?: {_IS} {_SURE}(?:{_PRESENT}){_PLACE})?",
-        rf"(?P<x>.+?) {_IS} {_SURE}(?P<no>not )?{_SURE}(?:{_PRESENT}){_PLACE}",
-        rf"(?P<x>.+?) {_IS} (?P<no>absent|missing|nowhere)",
-        r"(?:i|we) (?P<no>could not|did not) (?:find|see|spot|detect) (?P<x>.+)",
-        rf"(?:(?:{_GENERIC}|it) )+(?:do(?:es)? (?P<no>not )?(?:{_SHOW})|{_SURE}(?:{_SHOWS}|{_SHOW})) "
-        r"(?P<no2>no )?(?P<x>.+)",
-        r"(?:i|we|you|one) (?:(?P<no>do not )see|(?:can )?(?:clearly )?see) (?P<no2>no )?(?P<x>.+)",
-        rf"(?:(?:{_GENERIC}|it) )+(?P<no>lacks?|does not contain|contains? no) (?P<x>.+)",
-        rf"(?:(?:{_GENERIC}|it) )+(?:{_SHOWS}) (?:\w+ ){{1,4}}(?P<no>without) (?P<x>.+)",
-        r"(?P<no>not )(?P<x>.+)",
-        r"positive for (?P<x>.+)",
-        r"(?P<no>nowhere) .{0,60}(?:is|are) there (?P<x>.+)",
-    )
-]
+
+
+def _patterns(name: str) -> list[re.Pattern[str]]:
+    """Compile sentences of the tables; `{show}` and other names are parts that several share."""
+    parts = TABLES["sentences"]["parts"] | {"sure": _SURE, "present": _PRESENT, "generic": _GENERIC}
+    forms = []
+    for form in TABLES["sentences"][name]:
+        for part, pattern in parts.items():
+            form = form.replace(f"{{{part}}}", pattern)
+        forms.append(re.compile(form))
+    return forms
+
+
+_FORMS, _ASKED, _NEUTRAL = map(_patterns, ("found", "asked", "neutral"))
 _STATE = re.compile(
     rf"(?P<subject>.*?) ?\b(?:is|are) {_SURE}(?P<no>not )?{_SURE}(?P<rest>.+)|(?P<bare>not )(?P<alone>.+)"
 )
+_RESULT = re.compile(
+    r"(?:(?:i|we) )?(?:found|saw|spotted|noticed|(?:could|can|did|do) (?P<no>not )(?:find|see)) "
+    r"(?P<none>none|nothing|not one|one|it|any)"
+    r"|there (?:is|are|was|were) (?P<none2>none|nothing|one)"
+)
 _PRONOUN = re.compile(rf"(?:(?:it|they|this) (?:is|are) )?(?P<no>not )?{_SURE}(?:{_PRESENT}|(?P<gone>absent))")
-_ASKED = [
-    re.compile(form)
-    for form in (
-        r"(?:is|are) there (?P<x>.+)",
-        rf"(?:is|are) (?P<x>.+) (?:{_PRESENT})",
-        rf"(?:does|do) (?:(?:{_GENERIC}|it|he|she|they) )+(?:{_SHOW}) (?P<x>.+)",
-        r"(?:can|do) (?:you|we|i) see (?P<x>.+)",
-    )
-]
 _LED_BY = re.compile(
     r"(?:(?:radiographic|radiological|radiologic|imaging|visible|clear|definite) )?"
     r"(?:evidence|signs?|indications?) of "
@@ -95,10 +88,16 @@ _UNTRUE = re.compile(r"it is (?:not true|false|not the case) that ")
 _AUXILIARY = word_set("is are was were does do did has have had can could will be been")
 _DENYING = word_set("not cannot never no")
 _RESTATED_ODD = word_set("or not no never there")
+_CLAUSE_END = re.compile(r"[,;:]\s(?:(?:so|because|since|and|as|therefore|thus|hence|meaning|which means)\s)?")
+_PRONOUNS = (["it"], ["they"], ["he"], ["she"])
+_FEW = 4
+"""Clauses of a reply that is compared with the question."""
 _SHORT_REPLY = 80
 _ENGLISH = word_set("is are was were does do did can there the")
 _EXISTS, _ABSENT = (re.compile(any_word(word_set(TABLES["existence"][name])), re.I) for name in ("yes", "no"))
 _ASKING_SIGNS = frozenset("是否有没沒吗嗎か不")
+_ELSEWHERE = SETS["elsewhere"]
+"""Places that are not in the image."""
 _SECOND = SETS["second"]
 """Words that are in no name of a thing: they begin a second clause."""
 _OPENING = re.compile(rf"^(?:in|on|from) (?:(?:{_GENERIC}) )+(?:, )?")
@@ -116,7 +115,7 @@ class _Thing:
 
 def read_finding(text: str, question: str) -> bool | None:
     """Return whether the reply says that the thing asked about is there, or is so; None if it does not say."""
-    words = _words(question)
+    words = written_out(question)
     if not words or len(words) > _LONGEST:
         return None
     restated = _restated(text, words)
@@ -130,34 +129,34 @@ def read_finding(text: str, question: str) -> bool | None:
     made = [(statement, list(_clauses(statement))) for statement in statements(in_our_words(text))]
     alone = sum(len(clauses) for _, clauses in made) == 1
     verdicts = set()
+    searched = passed = False
     for statement, clauses in made:
         own, doubtful = statement.own, statement.takes_back or statement.asked
         for clause in clauses:
             words = clause.split()
             verdict = None
             if own and len(words) <= _LONGEST:
-                verdict = _said(clause, thing, alone=alone) if found else _so(clause, thing)
+                verdict = _said(clause, thing, alone=alone) if found else _so(clause, thing, alone=not passed)
+                if verdict is None and searched and (result := _RESULT.fullmatch(clause)):
+                    verdict = not result["no"] and (result["none"] or result["none2"]) in ("one", "it")
+            passed = passed or verdict is None  # then a pronoun may mean another thing
             if verdict is not None:
                 verdicts.add(verdict)
-            elif doubtful or _DOUBT.intersection(words) or thing.head in map(_stem, words):
+            elif own and not doubtful and any(form.fullmatch(clause) for form in _NEUTRAL):
+                searched = True
+            elif doubtful or _DOUBT.intersection(words) or thing.head in map(stem, words):
                 return None
     return verdicts.pop() if len(verdicts) == 1 else None
 
 
 def _exists(text: str, question: str) -> bool | None:
     """Return whether a short reply in another language than English says that the thing asked about is there."""
-    words, asked = set(_words(text)), set(_words(question))
+    words, asked = set(written_out(text)), set(written_out(question))
     signs = {sign for sign in question if is_wide(sign)} - _ASKING_SIGNS
     shared = signs & set(text) or any(len(word) > 2 and word not in FILLER for word in words & asked)
     doubted = set(in_our_words(text).split()) & (HEDGE | {"or", "but", "if", "?", "ли", "ob"})
-    if (
-        not shared
-        or len(text) > _SHORT_REPLY
-        or asked & _ENGLISH
-        or doubted
-        or words & {"se", "si", "ob", "ли"}
-        or "是否" in text
-    ):
+    unsure = doubted or words & {"se", "si", "ob", "ли"} or "是否" in text
+    if not shared or len(text) > _SHORT_REPLY or asked & _ENGLISH or unsure:
         return None
     if _ABSENT.search(text):
         return False
@@ -165,19 +164,42 @@ def _exists(text: str, question: str) -> bool | None:
 
 
 def _restated(text: str, question: Sequence[str]) -> bool | None:
-    """Return whether a reply of one statement repeats the question as a finding: "The man wears a hat"."""
+    """Return whether a reply of a few clauses repeats the question as a finding: "The man wears a hat"."""
     made = list(statements(in_our_words(text)))
-    if len(made) != 1 or not made[0].own or question[0] not in _AUXILIARY or _RESTATED_ODD.intersection(question):
+    if question[0] not in _AUXILIARY or _RESTATED_ODD.intersection(question):
         return None
-    said = _words(made[0].text.rstrip(".!"))
-    denied = sum(word in _DENYING for word in said)
-    asked = [_stem(word) for word in question[1:] if word not in _ARTICLES | _AUXILIARY]
-    content = [_stem(word) for word in said if word not in _ARTICLES | _AUXILIARY | _DENYING | {","}]
-    if denied > 1 or len(content) > _LONGEST or not content:
+    if not all(one.own and not one.takes_back and not (at and one.corrects) for at, one in enumerate(made)):
         return None
-    pronoun = content[0] in ("it", "they", "he", "she") and not _PREPOSITIONS.intersection(asked) and len(asked) > 1
-    same = content == asked or content == [word for word in asked if word not in ("two", "three", "both")]
-    return denied == 0 if same or (pronoun and content[1:] == asked[-1:]) else None
+    asked = [stem(word) for word in question[1:] if word not in _ARTICLES | _AUXILIARY]
+    clauses = [written_out(clause) for one in made for clause in _CLAUSE_END.split(one.text.rstrip(".!;"))]
+    if not asked or len(clauses) > _FEW or any(len(clause) > _LONGEST for clause in clauses):
+        return None
+    verdicts: set[bool | None] = set()
+    for place, clause in enumerate(clauses):
+        same_subject = place == 0 or clause[:1] == clauses[0][:1]
+        verdict = _repeats(clause, asked) if same_subject or clause[:1] not in _PRONOUNS else None
+        if verdict is None and (asked[-1] in map(stem, clause) or _DOUBT.intersection(clause)):
+            return None
+        verdicts.add(verdict)
+    verdicts.discard(None)
+    return verdicts.pop() if len(verdicts) == 1 else None
+
+
+def _repeats(clause: Sequence[str], asked: Sequence[str]) -> bool | None:
+    """Return whether a clause affirms or denies the question's sentence, or only its subject and predicate."""
+    denied = sum(word in _DENYING for word in clause)
+    said = [stem(word) for word in clause if word not in _ARTICLES | _AUXILIARY | _DENYING | {","}]
+    if denied > 1 or not said:
+        return None
+    ends = next((place for place, word in enumerate(asked) if word in _PREPOSITIONS), len(asked))
+    core = asked[:ends] if denied or asked[ends : ends + 1] == ["than"] else asked
+    fuller = not denied and said[: len(asked)] == asked and len(said) > len(asked)
+    added = fuller and said[len(asked)] in _PREPOSITIONS and _ELSEWHERE.isdisjoint(said)
+    pronoun = said[:1] in _PRONOUNS and len(core) > 1 and _PREPOSITIONS.isdisjoint(core)
+    same = said in (asked, [word for word in asked if word not in ("two", "three", "both")])
+    if same or added or (len(core) > 1 and said == core) or (pronoun and said[1:] == core[-1:]):
+        return denied == 0
+    return None
 
 
 def _said(clause: str, thing: _Thing, *, alone: bool) -> bool | None:
@@ -198,9 +220,8 @@ def _said(clause: str, thing: _Thing, *, alone: bool) -> bool | None:
         if _SECOND.intersection(parts["x"].split()) or (not denied and " or " in parts["x"]):
             continue
         place = parts.get("place") or ""
-        listed = (
-            parts["x"].partition(" and ")[0] if denied else parts["x"]
-        )  # "no fracture and a mass" does not deny the mass
+        # "no fracture and a mass" does not deny the mass
+        listed = parts["x"].partition(" and ")[0] if denied else parts["x"]
         named = [_thing(f"{one} {place}") for one in _JOINT.split(listed) if one]
         if any(one is not None and _is_it(one, thing, denied) for one in named):
             return not denied
@@ -213,11 +234,14 @@ def _is_it(said: _Thing, asked: _Thing, denied: bool) -> bool:
         return False
     if denied:
         return set(said.words) <= set(asked.words)
-    more = set(said.words) - set(asked.words)
-    return set(asked.words) <= set(said.words) and more <= (frozenset() if asked.all else _PLACES | _PREPOSITIONS)
+    bare = _PREPOSITIONS.isdisjoint(asked.words) and not asked.all and _ELSEWHERE.isdisjoint(said.words)
+    # "behind the fence" only adds a place
+    named = said.words[: said.words.index(said.head) + 1] if bare else said.words
+    more = set(named) - set(asked.words)
+    return set(asked.words) <= set(named) and more <= (frozenset() if asked.all else _PLACES | _PREPOSITIONS)
 
 
-def _so(clause: str, thing: _Thing) -> bool | None:
+def _so(clause: str, thing: _Thing, *, alone: bool) -> bool | None:
     """Return whether a clause says the same of the same thing."""
     found = _STATE.fullmatch(clause)
     if found is None:
@@ -228,21 +252,16 @@ def _so(clause: str, thing: _Thing) -> bool | None:
     if rest is None:
         return None
     pronoun = found["bare"] or found["subject"] in ("it", "they")
-    if pronoun and len(thing.words) == 2 and rest.words == thing.words[1:]:
+    if pronoun and alone and len(thing.words) == 2 and rest.words == thing.words[1:]:
         return not denied
     said = rest.words if pronoun or subject is None else subject.words + rest.words
     return not denied if said == thing.words else None
 
 
-def _words(text: str) -> list[str]:
-    found = (word.replace("’", "'") for word in _WORD.findall(text.casefold()))
-    return [part for word in found for part in _SHORT.get(word, word).split()]
-
-
 def _clauses(statement: Statement) -> Iterator[str]:
     """Split a statement where a comma or "and" begins another clause."""
     clause: list[str] = []
-    words = _words(statement.text)
+    words = written_out(statement.text)
     for place, word in enumerate(words):
         following = [one for one in words[place + 1 : place + 3] if one not in ("and", "so", "but", "yet")]
         joins = word in (",", ";", ":") or (word == "and" and words[place + 1 : place + 2] in (["no"], ["there"]))
@@ -259,6 +278,7 @@ def _bare(words: list[str]) -> str:
     clause = " ".join(words).removesuffix(" to be seen").removesuffix(" to be found").replace("at least ", "")
     if len(words) > _LONGEST:
         return clause
+    clause = _REPORTED.sub("", clause, count=1)
     led = _LEADS.match(clause)
     clause = _OPENING.sub("", clause[led.end() if led else 0 :])
     while (where := _WHERE.search(clause)) is not None:
@@ -275,16 +295,8 @@ def _thing(text: str, *, every: bool = False) -> _Thing | None:
     if not words:
         return None
     ends = next((place for place, word in enumerate(words) if word in _PREPOSITIONS), len(words))
-    stems = tuple(map(_stem, words))
+    stems = tuple(map(stem, words))
     return _Thing(stems, stems[max(ends - 1, 0)], every)
-
-
-def _stem(word: str) -> str:
-    if word.endswith("ies"):
-        return f"{word[:-3]}y"
-    if word.endswith(("sses", "xes", "ches", "shes")):
-        return word[:-2]
-    return word[:-1] if word.endswith("s") and len(word) > 3 and not word.endswith(("ss", "us", "is")) else word
 
 
 YES = word_set("yes yeah yep true correct 是 对 有 是的 对的 正确")
@@ -333,11 +345,17 @@ _CONTRADICTED = re.compile(
 """A yes that the next words take back: `Yes, there is no lesion`."""
 _SENTENCE = re.compile(
     r"(?:^[^\w\n]{0,4}|(?<=[.!?:]\s)|(?<=[。！？、]))"
-    rf"(?:(?:and|so|but|well|ok|answer:|hence|therefore),? )?{_WHOLE}",
+    rf"(?:(?:and|so|but|well|ok|sure|indeed|answer:|hence|therefore),? )?{_WHOLE}",
     re.IGNORECASE | re.MULTILINE,
 )
 _TURNED = re.compile(rf"\b(?:but|however|yet),? (?:actually,? |in fact,? )?{_WHOLE}", re.IGNORECASE | re.MULTILINE)
 """Next to a word for yes or no, a sentence that means the other counts only as a contradiction."""
+
+
+_OFFER = re.compile(TABLES["offers"], re.IGNORECASE)
+"""A yes to the request itself: `Yes, I can help`."""
+_UNKNOWN = re.compile(any_word(word_set(TABLES["unknown"])), re.IGNORECASE)
+_FIRST_WORD = re.compile(r"\W{0,4}(?:yes|yeah|yep|no|nope)\b[\s,.:;!—–-]{1,4}", re.IGNORECASE)
 
 
 class _YesNo(Words):
@@ -347,7 +365,7 @@ class _YesNo(Words):
         super().__init__({"Y": "yes", "N": "no"})
 
     def marked(self, text: str) -> str:
-        text = text.translate(APOSTROPHE)
+        text = _UNKNOWN.sub(" i cannot tell ", _OFFER.sub(" ", text.translate(APOSTROPHE)))
         text = _CONTRADICTED.sub(" yes or no. ", _BOTH.sub(" yes or no. ", text))
         marked = _TRUTH.sub(self._said, _SAID.sub(self._said, text))
         return (_SENTENCE if marked == text else _TURNED).sub(self._said, marked)
@@ -369,7 +387,9 @@ def read_yes_no(response: Any, question: str = "") -> Parsed[bool]:
     heard = said(response)
     verdict = _READER.read(heard)
     if verdict.letters:
-        return Parsed(verdict.letters == {"Y"}, verdict.how)
+        rest = _FIRST_WORD.sub("", heard.text, count=1)
+        contradicts = rest != heard.text and read_finding(rest, question) is (verdict.letters != {"Y"})
+        return UNREAD if contradicts else Parsed(verdict.letters == {"Y"}, verdict.how)
     marked = heard.text.rpartition("\n")[2].strip() == chr(FIRST_SLOT + len(heard.slots) - 1)
     if marked and not _READER.read(Said(heard.slots[-1], ())).claimed:
         found = read_finding(heard.slots[-1], question)
