@@ -10,10 +10,10 @@ from bench.parsing import KINDS, SPLITS, Template, measure, replies, templates
 
 LEAST = {"choice": 600, "number": 320, "yes_no": 240, "phrase": 340}
 BOUNDS = {
-    "choice": (0.06, 0.30, 110),
-    "number": (0.05, 0.45, 65),
-    "yes_no": (0.01, 0.56, 45),
-    "phrase": (0.52, 0.06, 75),
+    "choice": (0.001, 0.02, 6),
+    "number": (0.001, 0.02, 2),
+    "yes_no": (0.0, 0.02, 0),
+    "phrase": (0.003, 0.02, 6),
 }
 """Wrong, unparsed (shares of the clear replies) and credited in `dev`, at most."""
 
@@ -34,9 +34,8 @@ def test_no_template_is_in_the_corpus_twice() -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_at_least_a_fifth_of_the_templates_are_held_out(kind: str) -> None:
-    dev, held = (len(templates(split, kind)) for split in SPLITS)
-    assert held >= (dev + held) / 5
+def test_at_least_a_hundred_templates_are_held_out(kind: str) -> None:
+    assert len(templates("held", kind)) >= 100
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -29,12 +29,17 @@ def lettered(options: Sequence[str] | Mapping[str, str]) -> dict[str, str]:
     return dict(options) if isinstance(options, Mapping) else dict(zip(ascii_uppercase, options, strict=False))
 
 
+_MARKS = str.maketrans(dict.fromkeys(".,;:()[]/|&", " "))
+
+
 def read_choice(response: Any, options: Sequence[str] | Mapping[str, str], question: str = "") -> Parsed[str]:
     """Parse the letter of the option that a reply commits to. The question matters if the options are yes and no."""
     known = lettered(options)
     labels = _labels(known)
     asked = dict(zip(labels, known.values(), strict=True))
     heard = said(_relabelled(response, labels, asked))
+    if len(set(listed := heard.text.translate(_MARKS).split())) > 1 and set(listed) <= labels.keys():
+        return UNREAD  # only labels, several of them
     verdict = _reader(tuple(asked.items())).read(heard)
     if verdict.letters:
         return Parsed(labels[min(verdict.letters)], verdict.how)
