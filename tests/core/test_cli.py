@@ -96,6 +96,7 @@ def test_a_near_miss_gets_what_to_type(typed: str, told: str, capsys: pytest.Cap
         (["run", "--canvas"], "own,b", {"own,blank"}),
         (["compare"], "runs/", {"runs/a", "runs/deep/b"}),
         (["compare", "runs/a"], "runs/d", {"runs/deep/b"}),
+        *(([command], "runs/a", {"runs/a"}) for command in ("report", "plot", "card", "export")),
     ],
 )
 def test_values_complete(

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import click
 
-from sketchmark.commands.options import output_option
+from sketchmark.commands.options import RUN, output_option
 from sketchmark.terminal import tell, tell_all
 
 
 @click.command("card")
-@click.argument("run", type=click.Path(path_type=Path))
+@click.argument("run", type=RUN)
 @output_option("Write there instead of printing.", folder=False)
 def card_command(run: Path, output_path: Path | None) -> None:
     """Print a reproduction card of RUN in Markdown: the model and its version as the server reports it, protocol,
@@ -35,7 +35,7 @@ def card_command(run: Path, output_path: Path | None) -> None:
 
 
 @click.command("export")
-@click.argument("run", type=click.Path(path_type=Path))
+@click.argument("run", type=RUN)
 @click.option("--to", "to", required=True, help="csv, lmms-eval, inspect, wandb (offline) or hf.")
 @output_option("A new or empty folder [default: RUN-FORMAT].")
 def export_command(run: Path, to: str, output_path: Path | None) -> None:
@@ -48,7 +48,7 @@ def export_command(run: Path, to: str, output_path: Path | None) -> None:
 
 
 @click.command("plot")
-@click.argument("runs", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.argument("runs", nargs=-1, required=True, type=RUN)
 @output_option("FILE.pdf, FILE.svg or FILE.png.", folder=False, required=True)
 @click.option("--kind", default="gain", show_default=True, help="gain, scores, difficulty, strip or leaderboard.")
 @click.option("--task", default="", help="Only this task [default: all].")
@@ -68,7 +68,7 @@ def plot_command(runs: tuple[Path, ...], output_path: Path, kind: str, task: str
 
 
 @click.command("report")
-@click.argument("run", type=click.Path(path_type=Path))
+@click.argument("run", type=RUN)
 def report_command(run: Path) -> None:
     """Write RUN/report.html, one self-contained file to send to a colleague."""
     from sketchmark.folder import RunFolder
@@ -78,7 +78,7 @@ def report_command(run: Path) -> None:
 
 
 @click.command("view")
-@click.argument("folder", default=".", type=click.Path(path_type=Path))
+@click.argument("folder", default=".", type=RUN)
 @click.option("--port", default=0, show_default=True, help="0 takes any free port.")
 @click.option("--no-browser", is_flag=True, help="Only print the address.")
 @click.option(
