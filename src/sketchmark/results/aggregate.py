@@ -15,7 +15,7 @@ from sketchmark.episode import Share, Total, rules_of
 from sketchmark.errors import SketchmarkError
 from sketchmark.files import own_file, own_folder, write_json
 from sketchmark.folder import RunFolder, unscored
-from sketchmark.folder.format import CellRecord
+from sketchmark.folder.format import CellRecord, Score
 from sketchmark.folder.lock import part_in_words
 from sketchmark.folder.results_format import Baseline, BenchmarkTotal, CellResult, Gain, Mean, Results
 from sketchmark.results.baselines import baselines
@@ -23,7 +23,6 @@ from sketchmark.results.rescore import failed, first_of_each_kind, score_jointly
 from sketchmark.results.scorings import difference_in
 from sketchmark.results.summary import (
     NO_VERDICT,
-    Rows,
     cell_result,
     correct,
     describe,
@@ -37,6 +36,7 @@ from sketchmark.stats.intervals import as_percent, interval, normal_quantile, wi
 from sketchmark.tasks import RA_AL, Task
 from sketchmark.tasks.published import published_beside
 
+Rows = Mapping[str, Score]
 OVERALL = "overall"
 Way = tuple[str, str]
 """Mode and canvas."""
