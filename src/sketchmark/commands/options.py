@@ -83,7 +83,7 @@ COMPLETED: dict[str, Callable[[], Iterable[str]]] = {
     "tasks": _tasks,
     "model": _models,
     "judge": _models,
-    "mode": lambda: ("direct", "visual_cot", "text_cot"),
+    "mode": lambda: ("direct", "visual_cot", "text_cot", "blind"),
     "canvas": _canvases,
 }
 """Settings whose values a shell completes."""
