@@ -84,7 +84,7 @@ COMPLETED: dict[str, Callable[[], Iterable[str]]] = {
     "model": _models,
     "drawer": _models,
     "judge": _models,
-    "mode": lambda: ("direct", "visual_cot", "text_cot"),
+    "mode": lambda: ("direct", "visual_cot", "text_cot", "blind"),
     "canvas": _canvases,
 }
 """Settings whose values a shell completes."""
