@@ -29,8 +29,7 @@ from sketchmark.results.aggregate import aggregate
 from sketchmark.results.rescore import failed, fill_scores, settled
 from sketchmark.results.summary import pair
 from sketchmark.runs.episodes import play
-from sketchmark.runs.merge import merge
-from sketchmark.runs.merge_choice import choose
+from sketchmark.runs.merge import choose, merge
 from sketchmark.view import make_app
 from tests.runs.making import Speaker, make_cell, make_episode, make_row, make_sample, make_task, write_lines
 
