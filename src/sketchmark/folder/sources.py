@@ -11,7 +11,6 @@ import hashlib
 import mmap
 import os
 import zlib
-from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, BinaryIO, Generic
@@ -23,7 +22,7 @@ from sketchmark.errors import BadInput
 from sketchmark.files import replacing
 from sketchmark.files.jsonl import LineReader, open_regular
 from sketchmark.folder.builders import Builder, Made, Record
-from sketchmark.folder.columns import Array
+from sketchmark.folder.columns import Array, Columns
 from sketchmark.models.cache import default_cache
 
 WORTH = 5_000
@@ -73,6 +72,7 @@ class Source(Generic[Record, Made]):
         """Increases with every change."""
         self._stamp = (0, 0, 0)
         self._read = self._lines = self._crc = 0
+        self._end = b""
 
     def refresh(self) -> Source[Record, Made]:
         try:
@@ -90,7 +90,7 @@ class Source(Generic[Record, Made]):
                 return self
             if not self._read and self._load(now, size, file):
                 return self
-            if now[0] != self._stamp[0] or size < self._read:
+            if self._read and (now[0] != self._stamp[0] or size < self._read or _end(file, self._read) != self._end):
                 self._restart()
             self._take(file, now)
         return self
@@ -120,6 +120,7 @@ class Source(Generic[Record, Made]):
             self.version += lines - self._lines
         whole = self._lines == 0
         self._read, self._lines, self._crc, self._stamp = read, lines, crc, now
+        self._end = _end(file, read)
         if whole and lines >= WORTH:
             with suppress(OSError):  # no place for an index: the next command reads the lines again
                 self._store()
@@ -162,6 +163,7 @@ class Source(Generic[Record, Made]):
         try:
             found = _read_index(self._place())
             header, columns = found[0], self._builder.KIND(found[1], found[0].lists)
+            _check(columns, self._builder().columns(), header.rows)
             if header.kind != self._builder.KIND.__name__ or header.limit != self._limit or header.read > size:
                 return False
             as_then = header.stamp == now and header.read == size
@@ -171,12 +173,19 @@ class Source(Generic[Record, Made]):
             return False
         self.columns, self.version = columns, header.lines
         self._read, self._lines, self._crc = header.read, header.lines, header.crc
+        self._end = _end(source, header.read)
         self._stamp = now if header.read == size else (now[0], 0, 0)
         return header.read == size
 
 
 def _stamp(found: os.stat_result) -> tuple[int, int, int]:
     return found.st_ino, found.st_mtime_ns, found.st_ctime_ns
+
+
+def _end(file: BinaryIO, read: int) -> bytes:
+    """Return the last bytes of what was read, with the checksum of a line: another file may get the same inode."""
+    file.seek(max(0, read - 64))
+    return file.read(min(64, read))
 
 
 def _crc(file: BinaryIO, length: int) -> int:
@@ -216,34 +225,57 @@ def _read_index(place: Path) -> tuple[_Header, dict[str, Array]]:
         begin += dtype.itemsize * count + -(dtype.itemsize * count) % _ALIGNED
     if begin != size:
         raise ValueError("more than its columns")
-    _check(header, arrays)
     return header, arrays
 
 
-def _check(header: _Header, arrays: Mapping[str, Array]) -> None:
-    """Refuse columns that no lines make: of unequal length, or with codes beyond their lists."""
-    coded = {
-        "kind": "kinds",
-        "flag": "flags",
-        "values": "values",
-        "usage": "usage",
-        "paid": "paid",
-        "groups": "groups",
-    }
+class _RowLists(msgspec.Struct):
+    kinds: list[tuple[str, str | None, str | None]]
+    flags: list[list[str]]
+    values: list[list[str]]
+    usage: list[list[str]]
+    paid: list[list[str]]
+    groups: list[list[str]]
+
+
+_FLOATS = ("started", "seconds")
+_CODED = {"kind": "kinds", "flag": "flags"}
+_SHAPES = {"values": "v", "usage": "u", "paid": "p", "groups": "g"}
+
+
+def _check(columns: Columns[Any], empty: Columns[Any], rows: int) -> None:
+    """Refuse columns that no lines make: missing ones, of unequal length, or with codes beyond their lists."""
+    arrays, lists = columns.arrays, columns.lists
+    if not empty.arrays.keys() <= arrays.keys():
+        raise ValueError("a column is missing")
+    if empty.lists:
+        msgspec.convert(lists, _RowLists)
+        names = [f"{prefix}.{name}" for shape, prefix in _SHAPES.items() for each in lists[shape] for name in each]
+        if not set(names) <= arrays.keys() or not all(name in lists for name in names if name.startswith("g.")):
+            raise ValueError("a column is missing")
     for name, values in arrays.items():
         if name in ("sample", "fingerprint"):
             lengths = arrays[f"{name}.lengths"]
-            if len(lengths) and (int(lengths.min()) < 0 or int(lengths.sum(dtype=np.int64)) != len(values)):
+            if values.dtype != np.uint8 or (len(lengths) and int(lengths.min()) < 0):
+                raise ValueError("not texts")
+            if int(lengths.sum(dtype=np.int64)) != len(values):
                 raise ValueError("texts of another length")
             values.tobytes().decode("utf-8", "surrogatepass")
             continue
-        if len(values) != header.rows:
-            raise ValueError("columns of unequal length")
-        known = header.lists.get(coded.get(name, name))
+        known = lists.get(_CODED.get(name, name))
+        if len(values) != rows or (values.dtype.kind == "f") != (
+            name in _FLOATS or (name.startswith("v.") and known is None)
+        ):
+            raise ValueError("columns of unequal length or another type")
         if known is not None and len(values):
             least = -1 if name == "paid" or name.startswith("g.") else 0
             if int(values.min()) < least or int(values.max()) >= len(known):
                 raise ValueError("a code without a value")
+    for name, known in lists.items():
+        if name.startswith("v."):
+            msgspec.convert(known, list[float | None])
+        elif name.startswith("g."):
+            for one in known:
+                msgspec.json.decode(one)
 
 
 _MOST = 1000
