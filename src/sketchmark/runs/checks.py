@@ -42,7 +42,7 @@ def plan_and_left_out(settings: Settings, catalog: Catalog, model: Model) -> tup
     cells, left_out, sizes = [], [], dict[str, int]()
     for cell in cells_of(settings, catalog):
         try:
-            cells.append(check(counted_out(cell, sizes), settings.model, model.abilities))
+            cells.append(check(counted_out(cell, sizes), settings.model_and_drawer, model.abilities))
         except CannotPlay as error:
             if settings.canvases != (ALL,) or cell.canvas == "own":
                 raise
@@ -61,7 +61,7 @@ def check(cell: Cell, model_name: str, can: Abilities) -> Cell:
     if cell.draws and not can.draw and not in_one:
         raise CannotPlay(
             f"{needs_say} needs a model that draws, and {model_name} does not",
-            "let it draw by code with --draw svg, or use --mode direct or text_cot",
+            "add a second model with --drawer, let it draw by code with --draw svg, or use --mode direct or text_cot",
         )
     if cell.canvas == "source" and not can.draws_code:
         raise CannotPlay(
