@@ -16,6 +16,8 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -24,7 +26,9 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import sketchmark
 from bench.soak import TASK
+from sketchmark.files.jsonl import encode, seal
 
 SHARDS = 2
 MODES = ("direct", "visual_cot")
@@ -102,7 +106,8 @@ def run(episodes: int, work: Path) -> None:
     while any(shard.process is not None and shard.process.poll() is None for shard in shards):
         time.sleep(_LOOK)
         seen = [shard.look() for shard in shards]
-        looks.append(Look(sum(shard.episodes() for shard in shards), sum(c for c, _ in seen), max(m for _, m in seen)))
+        done = sum(shard.episodes() for shard in shards)
+        looks.append(Look(done, sum(cpu for cpu, _ in seen), max(memory for _, memory in seen)))
         print(json.dumps(vars(looks[-1])), file=log, flush=True)
         victim = shards[0]
         if not killed and looks[-1].episodes >= episodes / 2 and victim.process is not None:
@@ -118,19 +123,21 @@ def run(episodes: int, work: Path) -> None:
 
 
 def _by_tenths(looks: list[Look], episodes: int) -> str:
-    """Return a table with one row per tenth of the run, from the looks that are nearest to its ends."""
+    """Return a table with one row per tenth of the run, from the looks that are nearest to its ends. The end is what
+    follows the last episode: missing scores, results, report."""
     lines = ["| episodes | CPU per episode | largest process |", "|---|---|---|"]
+    whole = next((look for look in looks if look.episodes >= episodes), looks[-1])
     before = Look(0, 0.0, 0.0)
     for tenth in range(1, 11):
         part = [look for look in looks if before.episodes < look.episodes <= episodes * tenth / 10]
+        part = [look for look in part if look.cpu <= whole.cpu]
         if part and part[-1].episodes > before.episodes:
             cost = (part[-1].cpu - before.cpu) / (part[-1].episodes - before.episodes) * 1000
             peak = max(look.memory for look in part)
             lines.append(f"| {before.episodes:,} to {part[-1].episodes:,} | {cost:.2f} ms | {peak:.0f} MB |")
             before = part[-1]
-    if looks:
-        lines.append(f"| results and report | {looks[-1].cpu - before.cpu:.0f} s in all | {looks[-1].memory:.0f} MB |")
-    return "\n".join(lines)
+    peak = max(look.memory for look in looks[looks.index(whole) :])
+    return "\n".join([*lines, f"| the end | {looks[-1].cpu - whole.cpu:.0f} s in all | {peak:.0f} MB |"])
 
 
 def _kinds(folder: Path) -> str:
@@ -148,18 +155,135 @@ def _kinds(folder: Path) -> str:
     )
 
 
+CANVASES = "own,blank,other,oracle"
+_BASE = 40
+_MARKS = re.compile(rb'"@(index|sample|fingerprint|started)"')
+
+
+def _multiplied(line: bytes) -> list[bytes]:
+    """Return the parts of a line around its number, id, fingerprint and start, which come in this order."""
+    record = json.loads(line)
+    record.pop("crc")
+    holder = record["sample"] if isinstance(record["sample"], dict) else record
+    record |= {"index": "@index", "started": "@started"}
+    holder |= {"id" if holder is not record else "sample": "@sample", "fingerprint": "@fingerprint"}
+    return _MARKS.split(encode(record).rstrip(b"\n"))[::2]
+
+
+def make_folder(path: Path, count: int) -> None:
+    """Make a run of ten cells with `count` episodes each, from the lines of a real run under new ids."""
+    base = path.with_name("base")
+    sketchmark.run(
+        "player/sketcher",
+        "maze,sliding",
+        output_path=base,
+        mode="direct,visual_cot",
+        canvas=CANVASES,
+        limit=_BASE,
+        no_cache=True,
+    )
+    about = json.loads((base / "run.json").read_text())
+    about |= {name: dict.fromkeys(about["cells"], count) for name in ("limits", "totals")}
+    shutil.copytree(base / "pictures", path / "pictures")
+    (path / "run.json").write_text(json.dumps(about))
+    for kind in ("episodes", "scores"):
+        (path / kind).mkdir()
+        for file in sorted((base / kind).iterdir()):
+            lines = [_multiplied(line) for line in file.read_bytes().splitlines()]
+            with (path / kind / file.name).open("wb", 1 << 20) as made:
+                for number in range(count):
+                    one = lines[number % len(lines)]
+                    new = (b"%d" % number, b'"sample-%07d"' % number, b'"%016x"' % number, b"%.3f" % (1.7e9 + number))
+                    made.write(seal(b"".join([one[0], *(text for pair in zip(new, one[1:]) for text in pair)])))  # noqa: B905
+
+
+CODE = """
+import json, resource, sys, time
+from pathlib import Path
+what, *rest = sys.argv[1:]
+times = {}
+if what == "view":
+    from sketchmark.view.views import Views
+    views = Views(Path(rest[0]))
+    asked = {"run": rest[1]}
+    pages = {
+        "first page": lambda: views.runs({}),
+        "run": lambda: views.run(asked),
+        "samples": lambda: views.samples(asked),
+        "filter": lambda: views.samples({**asked, "outcome": "wrong", "change": "hurt"}),
+        "filter, page 50": lambda: views.samples({**asked, "outcome": "right", "page": "50"}),
+        "sorted": lambda: views.samples({**asked, "sort": "seconds:down"}),
+        "by group": lambda: views.samples({**asked, "groups": "size=6x6", "mode": "visual_cot"}),
+        "again": lambda: views.samples({**asked, "outcome": "right", "page": "51"}),
+        "poll": lambda: views.version(asked),
+    }
+    for name, page in pages.items():
+        begun = time.process_time()
+        page()
+        times[name] = time.process_time() - begun
+else:
+    from sketchmark.cli import root
+    try:
+        root.main(sys.argv[1:], standalone_mode=False)
+    except SystemExit:
+        pass
+used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+peak = next(line.split()[1] for line in open("/proc/self/status") if line.startswith("VmHWM"))
+cpu = sum(one.ru_utime + one.ru_stime for one in used)
+print("USED", json.dumps([cpu, int(peak) / 1024, used[1].ru_maxrss / 1024, times]))
+"""
+
+
+def used(*arguments: object) -> str:
+    """Return the CPU seconds and the peak memory of a command, with the times of its pages."""
+    done = subprocess.run(
+        [sys.executable, "-c", CODE, *map(str, arguments)], capture_output=True, text=True, check=False
+    )
+    if "USED" not in done.stdout:
+        return f"failed: {done.stderr[-500:]}"
+    cpu, peak, child, times = json.loads(done.stdout.split("USED")[1])
+    told = f"{cpu:.1f} s CPU, {max(peak, child):.0f} MB"
+    return ", ".join([told, *(f"{name} {seconds * 1000:.0f} ms" for name, seconds in times.items())])
+
+
+def read(episodes: int, work: Path) -> None:
+    """Make a folder of ten cells and print what each command takes, first without an index and then with it."""
+    runs = work / "runs"
+    if not (runs / "whole").exists():
+        make_folder(runs / "whole", episodes // 10)
+    whole = runs / "whole"
+    size = sum(path.stat().st_size for kind in ("episodes", "scores") for path in (whole / kind).iterdir())
+    print(f"{episodes:,} episodes in ten cells, {size / 1e9:.1f} GB of lines", flush=True)
+    os.environ["XDG_CACHE_HOME"] = str(work / "cache")
+    commands: dict[str, tuple[object, ...]] = {
+        "compare": ("compare", whole),
+        "leaderboard": ("compare", runs),
+        "report": ("report", whole),
+        "viewer": ("view", runs, "whole"),
+    }
+    for name, command in commands.items():
+        shutil.rmtree(work / "cache", ignore_errors=True)
+        for time_ in ("first", "again"):
+            print(f"{name}, {time_}: {used(*command)}", flush=True)
+    for name, command in {
+        "repair": ("repair", whole, "--dry-run"),
+        "export to CSV": ("export", whole, "--to", "csv", "--out", work / "csv"),
+        "merge": ("merge", whole, "--out", work / "merged"),
+    }.items():
+        print(f"{name}: {used(*command)}", flush=True)
+
+
 def main() -> None:
     asked = argparse.ArgumentParser(prog="python -m bench.million", description=__doc__.splitlines()[0])
     asked.add_argument("what", choices=("run", "read"))
     asked.add_argument("episodes", nargs="?", type=int, default=1_000_000)
-    asked.add_argument("--work", type=Path, help="an empty folder, which is kept")
+    asked.add_argument("--work", type=Path, help="a folder for the runs, which is kept")
     given = asked.parse_args()
-    if given.work:
-        given.work.mkdir(parents=True, exist_ok=True)
-        run(given.episodes, given.work)
-    else:
-        with tempfile.TemporaryDirectory() as work:
-            run(given.episodes, Path(work))
+    measure = run if given.what == "run" else read
+    with tempfile.TemporaryDirectory() as work:
+        folder = given.work or Path(work)
+        folder.mkdir(parents=True, exist_ok=True)
+        measure(given.episodes, folder.resolve())
 
 
 if __name__ == "__main__":
