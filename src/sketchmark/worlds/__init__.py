@@ -161,6 +161,8 @@ class World:
     """The true pictures of a sample with one thing wrong, for the canvas of this name; none where nothing can be."""
     caption: Callable[[Sample, Picture], str] | None = None
     """Returns a drawing as text, for the canvas of this name."""
+    reading: Callable[[Picture], str | None] | None = None
+    """For worlds without a `board`: returns what an image shows, line by line; None if it cannot be read."""
     scorers: Mapping[str, Scorer] = field(default_factory=dict)
     """Scorers by the name that task files and run folders use: `score` is `NAME.score` there."""
     protocols: Mapping[str, Protocol] = field(default_factory=dict)
