@@ -241,10 +241,12 @@ def installed_worlds() -> Worlds:
 
 
 def task_files(module: Path) -> list[Path]:
-    """Return the task files that belong to a world's Python file: those of its folder, or the one of its name."""
+    """Return the task files that belong to a world's Python file: those of its folder, or `NAME.yaml` and
+    `NAME_hard.yaml`."""
     if module.name == "__init__.py":
         return sorted(path for path in module.parent.glob("*.yaml") if not path.name.startswith("_"))
-    return [path for path in [module.with_suffix(".yaml")] if path.is_file()]
+    named = (module.with_name(f"{module.stem}{end}.yaml") for end in ("", "_hard"))
+    return [path for path in named if path.is_file()]
 
 
 def installed_task_files() -> list[Path]:

@@ -62,8 +62,8 @@ def named(colours: NDArray[np.float64], palette: Mapping[str, str], most: float 
 
 
 def explains(rendered: Image.Image, values: Values) -> bool:
-    """Return whether an image shows a rendering and nothing else. It is compared block by block, so that scaling, blur
-    and compression do not matter, and an even change of the colours is subtracted first."""
+    """Return whether an image shows a rendering and nothing else. It is compared block by block, so that scaling,
+    blur and compression do not matter, and an even change of the colours is subtracted first."""
     drawn, shown = _blocks(rendered), _blocks(Image.fromarray(values))
     centred = drawn - drawn.mean(axis=(0, 1))
     gain = (centred * shown).sum(axis=(0, 1)) / np.maximum((centred * centred).sum(axis=(0, 1)), 1e-6)

@@ -210,9 +210,7 @@ class StepByStep(ABC, Play, Generic[State]):
             return self.plan(ahead[0]) if ahead else "DONE"
         if wanted(context) == "describe":
             return self.unpictured
-        return tagged_moves(
-            self.conclude_from(first, done + ahead + self.blindly(self._after_all(now, ahead)))
-        )
+        return tagged_moves(self.conclude_from(first, done + ahead + self.blindly(self._after_all(now, ahead))))
 
     def sketch(self, context: Context, shaky: bool, rng: Random) -> Picture | None:
         shown, first = self._begin(context)

@@ -1,7 +1,7 @@
 """The base of worlds that are solved in steps: samples, scores, canvases and scripted players from a world's rules.
 
-A world is a subclass of `StepWorld`: a scene, its rules, a painter, an image reader and a text form. Its level, from 1
-to 5, is the least number of steps and thus the number of ground-truth images. All its modes use the prompts of
+A world is a subclass of `StepWorld`: a scene, its rules, a painter, an image reader and a text form. Its level, from
+1 to 5, is the least number of steps and thus the number of ground-truth images. All its modes use the prompts of
 `_steps.yaml`, into which its task file puts the rules.
 
 Scores: `NAME_right` (every right answer counts, by `accepts`), `NAME_shortest` if the answer is a list of moves, and
@@ -29,6 +29,7 @@ from sketchmark.errors import BadInput, BadPicture
 from sketchmark.media import Picture
 from sketchmark.media.pixels import Recent
 from sketchmark.worlds import Argument, Making, World, looks, moves, numbered_drafts
+from sketchmark.worlds.looks import Values
 from sketchmark.worlds.play import Shown, StepByStep, tagged_moves
 
 LEVELS = (1, 2, 3, 4, 5)
@@ -53,7 +54,8 @@ Some = TypeVar("Some", bound=Scene)
 class StepWorld(StepByStep[Some]):
     """A world of scenes. Moves, steps and answers are lists of short texts in lower case.
 
-    A step is something that a drawing may show: `choices` also lists wrong ones, `legal` knows which follow the rules.
+    A step is something that a drawing may show: `choices` also lists wrong ones, `legal` knows which follow the
+    rules.
     """
 
     name: str
@@ -83,7 +85,7 @@ class StepWorld(StepByStep[Some]):
         """Draw a scene as a square image of this many pixels a side."""
 
     @abstractmethod
-    def see(self, values: looks.Values) -> Some | None:
+    def see(self, values: Values) -> Some | None:
         """Read a scene from pixels; None if they show none."""
 
     @abstractmethod
@@ -234,7 +236,7 @@ class StepWorld(StepByStep[Some]):
                 self.name, drawn, expected, legal, [one is not None for one in drawn]
             )
             values |= found
-        return Scores(values | self._followed(first, episode, answer), notes, unparsed=answer is None)
+        return Scores(values | self._follows_corrupt(first, episode, answer), notes, unparsed=answer is None)
 
     def score_drawings(self, sample: Sample, episode: Episode, grading: Grading) -> Scores:
         """Score the drawings for RA and AL without a judge."""
@@ -256,9 +258,7 @@ class StepWorld(StepByStep[Some]):
         return found
 
     def _drawings(self, episode: Episode, grading: Grading) -> list[Some | None]:
-        return [
-            None if moves.is_refused(picture, grading) else self.read(picture) for picture in episode.drawings
-        ]
+        return [None if moves.is_refused(picture, grading) else self.read(picture) for picture in episode.drawings]
 
     def _follows(self, before: Some, after: Some) -> bool:
         return any(self.legal(before, step) and self.after(before, step) == after for step in self.choices(before))
@@ -268,7 +268,9 @@ class StepWorld(StepByStep[Some]):
         steps = self.moves_in(first, pictures)
         return self.conclude_from(first, steps) if steps else None
 
-    def _followed(self, first: Some, episode: Episode, answer: Sequence[str] | None) -> dict[str, float | None]:
+    def _follows_corrupt(
+        self, first: Some, episode: Episode, answer: Sequence[str] | None
+    ) -> dict[str, float | None]:
         """`{}` unless the canvas is corrupt. An answer follows if it begins with what the images imply."""
         if episode.settings.get("canvas") != "corrupt":
             return {}
