@@ -262,7 +262,7 @@ def defines_world(path: Path) -> bool:
     return any(
         isinstance(target, ast.Name)
         and target.id == "WORLD"
-        and ast.unparse(node.value.func).lower().endswith("world")
+        and ast.unparse(node.value.func).endswith(("World", ".world"))
         for node in assigned
         if isinstance(node.value, ast.Call)
         for target in (node.targets if isinstance(node, ast.Assign) else [node.target])

@@ -29,9 +29,8 @@ from typing import NamedTuple
 import numpy as np
 from PIL import Image, ImageDraw
 
-from sketchmark.worlds import looks
-from sketchmark.worlds.boards import MOVES
-from sketchmark.worlds.looks import Places, Values
+from sketchmark.worlds import boards
+from sketchmark.worlds.boards import MOVES, Places, Values
 from sketchmark.worlds.steps import Scene, StepWorld
 
 SIDE = 6
@@ -279,7 +278,7 @@ class RushHour(StepWorld[Park]):
             high, wide = (car.length, 1) if car.upright else (1, car.length)
             shift, askew = _askew(car) if state.look == "turned" else ((0.0, 0.0), 0.0)
             row, col, fill = car.row + shift[0], car.col + shift[1], look.cars[car.colour]
-            dark = looks.mixed(fill, "#000000", 0.45)
+            dark = boards.mixed(fill, "#000000", 0.45)
             block(row + 0.09, col + 0.09, high - 0.18, wide - 0.18, dark, askew)
             block(row + 0.14, col + 0.14, high - 0.28, wide - 0.28, fill, askew)
             if look.windows:
@@ -291,7 +290,7 @@ class RushHour(StepWorld[Park]):
         return image
 
     def see(self, values: Values) -> Park | None:
-        name = looks.look_of(values, _PAGES)
+        name = boards.look_of(values, _PAGES)
         if name is None:
             return None
         look, angle = _LOOKS[name], 0
@@ -301,11 +300,11 @@ class RushHour(StepWorld[Park]):
                 return None
             angle = found
         grid = np.array([(col + 0.5, row + 0.5) for row in range(SIDE) for col in range(SIDE)])
-        colours = looks.colours_at(values, _on_page(grid, angle), 0.14 * _unit(angle))
-        shown = looks.named(colours, {**look.cars, "": look.ground})
+        colours = boards.colours_at(values, _on_page(grid, angle), 0.14 * _unit(angle))
+        shown = boards.named(colours, {**look.cars, "": look.ground})
         gaps = np.array([(SIDE + 0.15, row + 0.5) for row in range(SIDE)])
         palette = {"gap": look.ground, "wall": look.wall}
-        walls = looks.named(looks.colours_at(values, _on_page(gaps, angle), 0.02 * _unit(angle)), palette)
+        walls = boards.named(boards.colours_at(values, _on_page(gaps, angle), 0.02 * _unit(angle)), palette)
         if None in shown or walls.count("gap") != 1:
             return None
         rows = [[name or None for name in shown[at : at + SIDE]] for at in range(0, SIDE * SIDE, SIDE)]
@@ -344,8 +343,8 @@ def _angle_in(values: Values, look: _Look) -> int | None:
     sides = [(x, y) for at in along for x, y in ((at, -0.15), (at, SIDE + 0.15), (-0.15, at))]
     scores = []
     for angle in _ANGLES:
-        colours = looks.colours_at(values, _on_page(np.array(sides), angle), 0.02 * _TURNED_UNIT)
-        names = looks.named(colours, {"wall": look.wall, "page": look.page, "ground": look.ground})
+        colours = boards.colours_at(values, _on_page(np.array(sides), angle), 0.02 * _TURNED_UNIT)
+        names = boards.named(colours, {"wall": look.wall, "page": look.page, "ground": look.ground})
         scores.append(names.count("wall"))
     best = max(scores)
     return _ANGLES[scores.index(best)] if best >= 0.9 * len(sides) else None

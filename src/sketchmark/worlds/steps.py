@@ -28,8 +28,8 @@ from sketchmark.episode.sample import Context, Sample
 from sketchmark.errors import BadInput, BadPicture
 from sketchmark.media import Picture
 from sketchmark.media.pixels import Recent
-from sketchmark.worlds import Argument, Making, World, looks, moves, numbered_drafts
-from sketchmark.worlds.looks import Values
+from sketchmark.worlds import Argument, Making, World, boards, moves, numbered_drafts
+from sketchmark.worlds.boards import Values
 from sketchmark.worlds.play import Shown, StepByStep, tagged_moves
 
 LEVELS = (1, 2, 3, 4, 5)
@@ -123,7 +123,7 @@ class StepWorld(StepByStep[Some]):
         if min(values.shape[:2]) < _SMALLEST // 2:
             return None
         scene = self.see(values)
-        return scene if scene is not None and looks.explains(self.paint(scene, SIZE), values) else None
+        return scene if scene is not None and boards.explains(self.paint(scene, SIZE), values) else None
 
     def puzzle(self, seed: int, level: int, look: str) -> Some:
         """Return the puzzle of a seed: the same in every process."""
