@@ -24,6 +24,7 @@ from sketchmark.media import Picture
 from sketchmark.media.sound import Sound
 from sketchmark.models import hearing
 from sketchmark.models.arguments import refuse_misspelt, unknown
+from sketchmark.models.failures import USE_BLIND
 from sketchmark.runs.plan import ALL, Cell, cells_of, counted_out
 from sketchmark.settings import Settings
 
@@ -41,7 +42,7 @@ def plan_and_left_out(settings: Settings, catalog: Catalog, model: Model) -> tup
     cells, left_out, sizes = [], [], dict[str, int]()
     for cell in cells_of(settings, catalog):
         try:
-            cells.append(check(counted_out(cell, sizes), settings.model, model.abilities))
+            cells.append(check(counted_out(cell, sizes), settings.model_and_drawer, model.abilities))
         except CannotPlay as error:
             if settings.canvases != (ALL,) or cell.canvas == "own":
                 raise
@@ -60,7 +61,7 @@ def check(cell: Cell, model_name: str, can: Abilities) -> Cell:
     if cell.draws and not can.draw and not in_one:
         raise CannotPlay(
             f"{needs_say} needs a model that draws, and {model_name} does not",
-            "let it draw by code with --draw svg, or use --mode direct or text_cot",
+            "add a second model with --drawer, let it draw by code with --draw svg, or use --mode direct or text_cot",
         )
     if cell.canvas == "source" and not can.draws_code:
         raise CannotPlay(
@@ -95,13 +96,25 @@ def check(cell: Cell, model_name: str, can: Abilities) -> Cell:
     shown = sum(isinstance(part, Picture) for part in parts)
     if not cell.mode.in_words and can.draw:
         shown += cell.mode.protocol.draws(prompts)
+    if can.max_pictures == 0 and shown:
+        raise CannotPlay(
+            f"{needs_say} shows images (sample {first.id}), and {model_name} takes text only",
+            USE_BLIND,
+        )
     if can.max_pictures is not None and shown > can.max_pictures:
         raise CannotPlay(
             f"{needs_say} shows up to {shown} pictures in one call (sample {first.id}), and {model_name} takes "
             f"{can.max_pictures}",
             "use another model, or a mode that shows fewer",
         )
-    return replace(cell, weight=cell.length(first) or 0, generated=generated)
+    return replace(cell, weight=cell.length(first) or 0, generated=generated, pictured=shown > 0)
+
+
+async def refuse_images(cells: Sequence[Cell], model: Model) -> None:
+    """Refuse a run that shows images to a model whose server lists it as one of text only."""
+    pictured = [cell.name for cell in cells if cell.pictured]
+    if pictured and await model.takes_images() is False:
+        raise CannotPlay(f"{pictured[0]} shows images, and {model.name} takes none, says its server", USE_BLIND)
 
 
 _LONGEST = 200
@@ -158,6 +171,9 @@ def warnings_of(cells: Sequence[Cell], settings: Settings, model: Model, *, with
         judged = [cell.name for cell in cells if cell.task.declared.needs_judge]
         found += [f"{name} is scored by a judge only: add --judge MODEL" for name in judged]
         found += [f"{name}: its `judged` questions get no score: add --judge MODEL" for name in _partly_judged(cells)]
+    for cell in cells:
+        if cell.mode.blind and (draft := next(cell.drafts(), None)) and not any(draft.sample.pictures.values()):
+            found.append(f"{cell.name}: sample {draft.id} has no image, so blind asks what direct asks")
     drawing_last = [cell.name for cell in cells if cell.mode.protocol.skips_drawing and not cell.mode.in_words]
     if not model.abilities.draw:
         skipped = f"{settings.model} does not draw, so its drawing step is skipped; --draw svg lets it draw by code"
@@ -182,10 +198,12 @@ def retiring(retires: Mapping[str, str]) -> list[str]:
     found = []
     for name, day in retires.items():
         try:
-            soon = date.fromisoformat(day) - datetime.now(UTC).date() <= _SOON
+            left = date.fromisoformat(day) - datetime.now(UTC).date()
         except ValueError:  # the server sent something else
             continue
-        if soon:
+        if left.days < 0:
+            found.append(f"{name}: this model is retired, its provider shut it down on {day}: name another")
+        elif left <= _SOON:
             found.append(f"{name} is shut down on {day}, says its provider: plan to repeat this with another model")
     return found
 
