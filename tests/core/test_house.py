@@ -12,7 +12,6 @@ WORLD_FILES = 1
 """Worlds of one file each: `worlds/NAME.py` is a plug-in, and counts beyond the limit."""
 FILES, PER_FOLDER, SINGLE_IMPORTERS = 240 + WORLD_FILES, 20, 35
 NOUNS = {
-    "acting": "how figures act in the bank of VOILA's scenes",
     "drawing": "an image that a model made",
     "published": "published scores",
     "sliding": "the sliding puzzle",

@@ -1,8 +1,8 @@
 """Boards in images: find one and cut it into cells (docs/benchmarks/uni-mmmu.md, "Finding the board").
 
-For images in several looks: which look one has, the colours at its points, and whether a rendering explains it. There,
-places are proportions of the image's width and height, so that a reader works at any size, and distances of colours
-are Euclidean, in 0..255 per channel.
+For images in several looks: which look one has, the colours at its points, and whether a rendering explains it.
+There, places are proportions of the image's width and height, so that a reader works at any size, and distances of
+colours are Euclidean, in 0..255 per channel.
 """
 
 from __future__ import annotations
