@@ -9,17 +9,18 @@ import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from statistics import fmean
 from typing import Any
 
 from msgspec import Struct
 
 from sketchmark.episode import EXTRACTED, Totals, rules_of
 from sketchmark.errors import SketchmarkError, TotalsFailed
-from sketchmark.files.jsonl import plain
 from sketchmark.folder.format import CellRecord, Score, ScoreRow
 from sketchmark.folder.index import CellView, RunView
 from sketchmark.folder.results_format import CellResult, Extraction, Gain, GroupSummary, Mean, Metric
 from sketchmark.results import CHECK, one_line
+from sketchmark.results.repeats import totals_over
 from sketchmark.stats.differences import Difference, holm, paired_difference, verdict
 from sketchmark.stats.intervals import Interval, interval
 from sketchmark.tasks import RA_AL, Task
@@ -53,7 +54,8 @@ def cell_result(
     if task.aggregate and scoring != RA_AL and summary.n and not summary.problem:
         made: Mapping[str, Any] = {}
         try:
-            made = task.aggregate([plain(row) for row in whole()], rules_of(scoring))
+            own, rules = task.aggregate, rules_of(scoring)
+            made = totals_over(list(whole()), lambda rows: own(rows, rules))
             summary.aggregate = dict(made)
             json.dumps(summary.aggregate, allow_nan=False, default=str)  # NaN and infinity are refused
         except Exception as error:  # the task's code: anything may come
@@ -143,7 +145,10 @@ def _by(key: str, scored: Sequence[Score], seed: int) -> dict[str, GroupSummary]
     for row in scored:
         if key in row.groups:
             groups.setdefault(str(row.groups[key]), []).append(row)
-    return {name: GroupSummary(len(group), _metrics(group, seed)) for name, group in sorted(groups.items())}
+    return {
+        name: GroupSummary(len({row.sample for row in group}), _metrics(group, seed))
+        for name, group in sorted(groups.items())
+    }
 
 
 def _metrics(rows: Sequence[Score], seed: int) -> dict[str, Metric]:
@@ -156,11 +161,35 @@ def _metrics(rows: Sequence[Score], seed: int) -> dict[str, Metric]:
 
 
 def mean_of(metric: str, rows: Iterable[Score], seed: int = 0) -> Interval:
-    """Return the mean of a score over the rows that have it, with samples of a cluster taken together."""
-    having = [(row, value) for row in rows if (value := row.value(metric)) is not None]
+    """Return the mean of a score over the samples that have it, with samples of a cluster taken together."""
+    return interval_of(averaged(rows, lambda row: row.value(metric)), seed)
+
+
+def interval_of(having: Sequence[tuple[Score, float]], seed: int = 0) -> Interval:
+    """Return the mean over samples with its interval."""
     clusters = [row.sample if row.cluster is None else row.cluster for row, _ in having]
     shared = len(set(clusters)) < len(clusters)
     return interval([value for _, value in having], clusters if shared else None, seed=seed)
+
+
+def sample_values(rows: Iterable[Score], metric: str) -> list[float]:
+    return [value for _, value in averaged(rows, lambda row: row.value(metric))]
+
+
+def averaged(rows: Iterable[Score], value: Callable[[Score], float | None]) -> list[tuple[Score, float]]:
+    """Return one value per sample that has any: the mean over its repeats of the mean over the answers to a drawing.
+    So a drawing counts once however many answers it has, and a sample once however many repeats. The row is one of
+    the sample's."""
+    found = [(row, number) for row in rows if (number := value(row)) is not None]
+    if not any(row.repeat or row.branch for row, _ in found):
+        return found
+    samples: dict[str, tuple[Score, dict[int, list[float]]]] = {}
+    for row, number in found:
+        repeats = samples.setdefault(row.sample, (row, {}))[1]
+        repeats.setdefault(row.repeat or 0, []).append(number)
+    return [
+        (row, fmean(fmean(answers) for answers in repeats.values())) for row, repeats in samples.values()
+    ]  # fmt: skip
 
 
 Rows = Mapping[str, Score]
@@ -216,6 +245,8 @@ def pair(before: Rows, after: Rows, metric: str, metric_before: str = "") -> Pai
     """Pair two cells. `metric_before` is the score of the first if the two differ, as those of two tasks may."""
     if reason := withheld(before.values()) or withheld(after.values()):
         return Pairs([], withheld=reason)
+    if any(row.repeat or row.branch for rows in (before, after) for row in rows.values()):
+        return _pair_repeated(before, after, metric, metric_before or metric)
     pairs = []
     unscored = 0
     shared = [name for name in before if name in after]
@@ -228,6 +259,28 @@ def pair(before: Rows, after: Rows, metric: str, metric_before: str = "") -> Pai
         elif not (a.scored and b.scored):
             unscored += 1
     return Pairs(pairs, unpaired=len(before) + len(after) - 2 * len(shared), unscored=unscored)
+
+
+def _pair_repeated(before: Rows, after: Rows, metric: str, metric_before: str) -> Pairs:
+    """Pair the samples of two cells by their means over all repeats, which need not be equally many."""
+    firsts = averaged(before.values(), lambda row: row.value(metric_before))
+    seconds = {row.sample: value for row, value in averaged(after.values(), lambda row: row.value(metric))}
+    there, scored = (
+        [{row.sample for row in rows.values() if row.scored or not only} for rows in (before, after)]
+        for only in (False, True)
+    )
+    right: dict[str, set[bool | None]] = {}
+    for row in after.values():
+        right.setdefault(row.sample, set()).add(row.drawing_right)
+    pairs = []
+    for row, value in firsts:
+        if row.sample in seconds:
+            # Drawings that are right in some repeats only belong to neither side.
+            drawn = next(iter(right[row.sample])) if len(right[row.sample]) == 1 else None
+            cluster = row.sample if row.cluster is None else row.cluster
+            pairs.append(Pair(value, seconds[row.sample], cluster, row.groups, drawn))
+    both = there[0] & there[1]
+    return Pairs(pairs, unpaired=len(there[0] ^ there[1]), unscored=len(both - (scored[0] & scored[1])))
 
 
 def gain_of(cell: CellRecord, found: Difference) -> Gain:
@@ -429,5 +482,6 @@ def _shown(cell: CellView) -> Iterable[Score]:
 
 
 def _answers(headline: str, rows: Sequence[Score]) -> Answers:
-    found = mean_of(headline, rows)
-    return Answers(found.mean, (found.low, found.high), found.n, sum((row.value(headline) or 0) >= 1 for row in rows))
+    having = averaged(rows, lambda row: row.value(headline))
+    found = interval_of(having)
+    return Answers(found.mean, (found.low, found.high), found.n, sum(value >= 1 for _, value in having))

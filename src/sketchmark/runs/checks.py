@@ -36,8 +36,6 @@ def plan(settings: Settings, catalog: Catalog, model: Model) -> list[Cell]:
 def plan_and_left_out(settings: Settings, catalog: Catalog, model: Model) -> tuple[list[Cell], list[str]]:
     """Return the cells, and a line for each one that `--canvas all` leaves out."""
     refuse_misspelt(settings.gen_kwargs)
-    if settings.repeats != 1:
-        raise BadInput(f"repeats is {settings.repeats}", "several episodes of each sample are not supported yet")
     cells, left_out, sizes = [], [], dict[str, int]()
     for cell in cells_of(settings, catalog):
         try:
@@ -101,7 +99,7 @@ def check(cell: Cell, model_name: str, can: Abilities) -> Cell:
             f"{can.max_pictures}",
             "use another model, or a mode that shows fewer",
         )
-    return replace(cell, weight=cell.length(first) or 0, generated=generated)
+    return replace(cell, weight=cell.length(first) or 0, generated=generated, in_one_call=in_one)
 
 
 _LONGEST = 200
@@ -164,6 +162,12 @@ def warnings_of(cells: Sequence[Cell], settings: Settings, model: Model, *, with
         found += [f"{name}: {skipped}" for name in drawing_last]
     elif set(settings.canvases) - {"own"}:
         found += [f"{name}: the drawing comes last, so --canvas changes nothing" for name in drawing_last]
+    if settings.answers > 1:
+        found += [f"{name}: the drawing comes last, so --answers changes nothing" for name in drawing_last]
+        in_one = f"{settings.model} draws and answers in one call, so --answers changes nothing"
+        found += [f"{cell.name}: {in_one}" for cell in cells if cell.in_one_call]
+        if not any(cell.answers > 1 for cell in cells) and not found:
+            found.append("--answers is for modes with drawings or descriptions, and none of these has any")
     return found
 
 

@@ -17,7 +17,7 @@ from sketchmark.models.cache import call_key
 from sketchmark.models.code_drawing import ByCode, request_for, taken_from
 from sketchmark.models.wrappers import CHARACTERS_A_TOKEN, TOKENS_A_REPLY, tokens_of
 from sketchmark.results import grade
-from sketchmark.runs.episodes import play
+from sketchmark.runs.episodes import answer, play
 from sketchmark.runs.jobs import CellProgress
 from sketchmark.runs.plan import Cell
 from sketchmark.terminal import counted
@@ -100,27 +100,39 @@ def estimate(cells: list[Cell], scorings: Sequence[str] = (), *, extracts: bool 
         seen: set[str] = set()
         for cell in cells:
             by_code = taken_from(dict(cell.settings.model_args), cell.settings.model)
-            tally, shown = (
-                CountingModel(by_code=by_code, seen=seen),
-                cell.mode.saying.max_new_tokens or TOKENS_A_REPLY,
-            )
+            tally, once_more = (CountingModel(by_code=by_code, seen=seen) for _ in range(2))
+            shown = cell.mode.saying.max_new_tokens or TOKENS_A_REPLY
             judge, extractor = CountingModel(shown), CountingModel(shown)
             with counted(cell.pairs(), CellProgress(cell).most, cell.name) as pairs:
                 for index, (draft, donor) in enumerate(pairs):
                     if not cell.shard.plays(index):
                         continue
                     episode = await play(tally, cell, draft.sample, donor.sample if donor else None)
+                    if cell.answers > 1:
+                        await answer(once_more, cell, episode, branch=1)
                     tally.usage["episodes"] += 1
                     await asyncio.sleep(0)  # nothing else waits here, and a signal must be able to end it
                     for scoring in scorings:
                         await grade(cell.task, episode, index, Grading(scoring, judge))
                     if extracts:
                         await opinion(extractor, episode, _unparsed)
-            used = (tally.usage, judge.usage, extractor.usage, tally.repeated)
-            counts[cell.name] = Estimate(*map(dict, used))
+            again, drawn = cell.answers - 1, cell.repeats
+            counts[cell.name] = Estimate(
+                _times(drawn, tally.usage, again, {**once_more.usage, "episodes": tally.usage["episodes"]}),
+                _times(drawn * cell.answers, judge.usage),
+                _times(drawn * cell.answers, extractor.usage),
+                _times(drawn, tally.repeated, again, once_more.repeated),
+            )
         return counts
 
     return asyncio.run(count())
+
+
+def _times(
+    repeats: int, usage: Mapping[str, int], more: int = 0, further: Mapping[str, int] | None = None
+) -> dict[str, int]:
+    """Return the usage of all repeats, each with so many further answers. Every repeat asks for as much."""
+    return {name: repeats * (count + more * (further or {}).get(name, 0)) for name, count in usage.items()}
 
 
 async def _unparsed(episode: Episode) -> Scores:

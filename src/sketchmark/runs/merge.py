@@ -153,7 +153,9 @@ async def merge(
         choices += [choose(runs, cell) for cell in cells]
     for choice in choices:
         cell = choice.cell
-        gaps += gaps_in_words(choice, about.totals.get(cell), about.limits.get(cell), shards)
+        asked = [run.about().asked.get(cell) for run in runs]
+        repeats = max(one.repeats or 1 if one else 1 for one in asked)
+        gaps += gaps_in_words(choice, about.totals.get(cell), about.limits.get(cell), shards, repeats)
     for note in [*notes, *(note for choice in choices for note in _said(choice))]:
         tell(note)
     if gaps and not partial:

@@ -49,7 +49,7 @@ class Emu3(TransformersChat):
         texts, left_out = layout.newest_pictures(context, 0, "Emu3 draws from text alone")
         if not texts.texts:
             raise CallFailed("no_text", "Emu3 draws from text, and the context has none")
-        prompt = Prompt("\n".join(texts.texts), [], {}, options.seed or 0)
+        prompt = Prompt("\n".join(texts.texts), [], {}, options.stream)
         reply = await self._drawing.submit(prompt, "draw")
         return replace(reply, left_out=left_out)
 

@@ -39,7 +39,7 @@ class Janus(TransformersChat):
         texts, left_out = layout.newest_pictures(context, 0, "Janus draws from text alone")
         if not texts.texts:
             raise CallFailed("no_text", "Janus draws from text, and the context has none")
-        prompt = await asyncio.to_thread(lambda: Prompt(render(weights.processor, texts), [], {}, options.seed or 0))
+        prompt = await asyncio.to_thread(lambda: Prompt(render(weights.processor, texts), [], {}, options.stream))
         reply = await self._drawing.submit(prompt, "draw")
         return replace(reply, left_out=left_out)
 
