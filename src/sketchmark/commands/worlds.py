@@ -238,7 +238,7 @@ def _play(name: str, limit: int, path: Path, cache: Path) -> RunFolder:
 
 def _generated() -> list[str]:
     """Return the generated worlds. Each has a task of its name."""
-    return [world.name for world in installed_generated() if world.making]
+    return [world.name for world in installed_worlds() if world.making]
 
 
 def _print(folders: list[RunFolder]) -> None:

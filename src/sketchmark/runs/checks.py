@@ -24,6 +24,7 @@ from sketchmark.media import Picture
 from sketchmark.media.sound import Sound
 from sketchmark.models import hearing
 from sketchmark.models.arguments import refuse_misspelt, unknown
+from sketchmark.models.failures import USE_BLIND
 from sketchmark.runs.plan import ALL, Cell, cells_of, counted_out
 from sketchmark.settings import Settings
 
@@ -96,7 +97,7 @@ def check(cell: Cell, model_name: str, can: Abilities) -> Cell:
     if can.max_pictures == 0 and shown:
         raise CannotPlay(
             f"{needs_say} shows images (sample {first.id}), and {model_name} takes text only",
-            "use --mode blind, which shows the question without its images",
+            USE_BLIND,
         )
     if can.max_pictures is not None and shown > can.max_pictures:
         raise CannotPlay(
@@ -104,7 +105,15 @@ def check(cell: Cell, model_name: str, can: Abilities) -> Cell:
             f"{can.max_pictures}",
             "use another model, or a mode that shows fewer",
         )
-    return replace(cell, weight=cell.length(first) or 0, generated=generated, in_one_call=in_one)
+    found = {"generated": generated, "pictured": shown > 0, "in_one_call": in_one}
+    return replace(cell, weight=cell.length(first) or 0, **found)
+
+
+async def refuse_images(cells: Sequence[Cell], model: Model) -> None:
+    """Refuse a run that shows images to a model whose server lists it as one of text only."""
+    pictured = [cell.name for cell in cells if cell.pictured]
+    if pictured and await model.takes_images() is False:
+        raise CannotPlay(f"{pictured[0]} shows images, and {model.name} takes none, says its server", USE_BLIND)
 
 
 _LONGEST = 200
@@ -194,10 +203,12 @@ def retiring(retires: Mapping[str, str]) -> list[str]:
     found = []
     for name, day in retires.items():
         try:
-            soon = date.fromisoformat(day) - datetime.now(UTC).date() <= _SOON
+            left = date.fromisoformat(day) - datetime.now(UTC).date()
         except ValueError:  # the server sent something else
             continue
-        if soon:
+        if left.days < 0:
+            found.append(f"{name}: this model is retired, its provider shut it down on {day}: name another")
+        elif left <= _SOON:
             found.append(f"{name} is shut down on {day}, says its provider: plan to repeat this with another model")
     return found
 
