@@ -105,8 +105,8 @@ def check(cell: Cell, model_name: str, can: Abilities) -> Cell:
             f"{can.max_pictures}",
             "use another model, or a mode that shows fewer",
         )
-    found = {"generated": generated, "pictured": shown > 0, "in_one_call": in_one}
-    return replace(cell, weight=cell.length(first) or 0, **found)
+    weight = cell.length(first) or 0
+    return replace(cell, weight=weight, generated=generated, pictured=shown > 0, in_one_call=in_one)
 
 
 async def refuse_images(cells: Sequence[Cell], model: Model) -> None:
