@@ -29,8 +29,7 @@ from sketchmark.results.aggregate import aggregate
 from sketchmark.results.rescore import failed, fill_scores, settled
 from sketchmark.results.summary import mean_of, pair
 from sketchmark.runs.episodes import play
-from sketchmark.runs.merge import merge
-from sketchmark.runs.merge_choice import choose
+from sketchmark.runs.merge import choose, merge
 from sketchmark.view import make_app
 from tests.runs.making import Speaker, make_cell, make_episode, make_row, make_sample, make_task, write_lines
 
@@ -157,7 +156,8 @@ def test_samples_are_paired_by_their_means_over_repeats_and_answers(tmp_path: Pa
     write_lines(folder.scores_file("a.visual_cot"), drawn)
     direct, own = folder.scored("a.direct"), folder.scored("a.visual_cot")
     found = pair(direct, own, "right")
-    assert (found.before, found.after, found.clusters) == ([0.5, 0.0], [0.5, 1.0], ["x", "y"])
+    assert (found.before.tolist(), found.after.tolist()) == ([0.5, 0.0], [0.5, 1.0])
+    assert [one.cluster for one in found.pairs] == ["x", "y"]
     assert (found.unpaired, found.unscored, mean_of("right", own.values()).mean) == (1, 0, 2.5 / 3)
     assert mean_of("right", own.values()).n == 3
 

@@ -16,7 +16,7 @@ from sketchmark.errors import CallFailed
 from sketchmark.folder import RunFolder
 from sketchmark.models.cache import Cached, CallCache
 from sketchmark.results.repeats import copies, rounds, totals_over
-from sketchmark.runs.estimate import estimate
+from sketchmark.runs.checks import estimate
 from sketchmark.runs.merge import NotWhole, merge
 from sketchmark.testing import serving
 from tests.runs.making import Speaker, colour, make_cell, make_cells, make_row, make_samples, make_task, run
