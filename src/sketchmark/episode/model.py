@@ -10,7 +10,7 @@ A new model is one class with one or two methods:
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from numbers import Integral
 from types import MappingProxyType
@@ -232,6 +232,12 @@ class Model:
     def expect(self, at_once: int) -> None:
         """Prepare for this number of concurrent episodes. A run calls it once, for models that limit their calls."""
 
+    def receives(self, act: str) -> Collection[str] | None:
+        """Return the names of the generation settings that the model gets when it is to `say` or `draw` something:
+        `max_new_tokens`, `temperature`, `seed`, and those of `Options.extra` that the adapter passes on. A run names
+        all others before its first call. None: the adapter does not declare it, and nothing is named."""
+        return None
+
     def forget(self, context: Context, options: Options) -> None:
         """Discard a cached reply. A judge's scorer calls it if the reply is not a verdict."""
 
@@ -239,6 +245,11 @@ class Model:
         """Return name → the day (`2026-12-01`) on which the provider retires the model. Called once before a run.
         A provider that does not publish it, or does not respond, gives nothing."""
         return {}
+
+    async def takes_images(self) -> bool | None:
+        """Return whether the server's list of models says that this one takes images; None if it does not say.
+        Called once before a run that shows images."""
+        return None
 
     async def close(self) -> None:
         """Free connections or weights. Called once, at the end of a run."""

@@ -8,6 +8,7 @@ given the thinker's context with the thinker's texts in it. Images and sounds th
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Collection
 from dataclasses import replace
 from typing import Any
 
@@ -50,11 +51,17 @@ class Pair(Model):
         self.thinker.expect(at_once)
         self.drawer.expect(at_once)
 
+    def receives(self, act: str) -> Collection[str] | None:
+        return (self.thinker if act == "say" else self.drawer).receives(act)
+
     def forget(self, context: Context, options: Options) -> None:
         self.thinker.forget(context, options)
 
     async def retirements(self) -> dict[str, str]:
         return {**await self.thinker.retirements(), **await self.drawer.retirements()}
+
+    async def takes_images(self) -> bool | None:
+        return await self.thinker.takes_images()
 
     async def close(self) -> None:
         await asyncio.gather(self.thinker.close(), self.drawer.close())
