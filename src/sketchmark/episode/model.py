@@ -10,7 +10,7 @@ A new model is one class with one or two methods:
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from numbers import Integral
 from types import MappingProxyType
@@ -257,6 +257,12 @@ class Model:
 
     def expect(self, at_once: int) -> None:
         """Prepare for this number of concurrent episodes. A run calls it once, for models that limit their calls."""
+
+    def receives(self, act: str) -> Collection[str] | None:
+        """Return the names of the generation settings that the model gets when it is to `say` or `draw` something:
+        `max_new_tokens`, `temperature`, `seed`, and those of `Options.extra` that the adapter passes on. A run names
+        all others before its first call. None: the adapter does not declare it, and nothing is named."""
+        return None
 
     def forget(self, context: Context, options: Options) -> None:
         """Discard a cached reply. A judge's scorer calls it if the reply is not a verdict."""

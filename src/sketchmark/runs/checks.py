@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta
 from itertools import islice
+from typing import Any
 
 from sketchmark.answers.choices import options_of
 from sketchmark.answers.extractor import opinion
@@ -24,7 +25,7 @@ from sketchmark.folder.format import CellRecord
 from sketchmark.media import Picture
 from sketchmark.media.sound import Sound
 from sketchmark.models import hearing, paired
-from sketchmark.models.arguments import refuse_misspelt, unknown
+from sketchmark.models.arguments import refuse_misspelt
 from sketchmark.models.cache import call_key
 from sketchmark.models.code_drawing import ByCode, request_for, taken_from
 from sketchmark.models.failures import USE_BLIND
@@ -172,8 +173,7 @@ _LOOKED_AT = 1000
 
 def warnings_of(cells: Sequence[Cell], settings: Settings, model: Model, *, with_judge: bool) -> list[str]:
     found = warn_of_leaks(cells, strict=settings.strict_leaks)
-    if own := unknown(settings.gen_kwargs):
-        found.append(f"--gen_kwargs {', '.join(own)}: only your own models get it, no other knows it")
+    found += unsent(cells, settings.gen_kwargs, model)
     if not with_judge:
         judged = [cell.name for cell in cells if cell.task.declared.needs_judge]
         found += [f"{name} is scored by a judge only: add --judge MODEL" for name in judged]
@@ -194,6 +194,31 @@ def warnings_of(cells: Sequence[Cell], settings: Settings, model: Model, *, with
         if not any(cell.answers > 1 for cell in cells) and not found:
             found.append("--answers is for modes with drawings or descriptions, and none of these has any")
     return found
+
+
+def unsent(cells: Sequence[Cell], given: Mapping[str, Any], model: Model) -> list[str]:
+    """Name each setting of the user (`given`) or of a task that the model will not receive, by `Model.receives`.
+
+    The temperature of a task is about answers. A drawing's is named only if the user gives one."""
+    found: dict[tuple[str, str, tuple[str, ...]], list[str]] = {}
+    for cell in cells:
+        acts = [("say", cell.mode.saying), *[("draw", cell.mode.drawing)] * (cell.may_draw and model.abilities.draw)]
+        for act, options in acts:
+            received = model.receives(act)
+            if received is None:
+                continue
+            asked = [*options.extra]
+            asked += ["temperature"] * (act == "say" or "temperature" in given)
+            asked += [name for name in ("seed", "max_new_tokens") if getattr(options, name) is not None]
+            for whose in ("--gen_kwargs", "the task's"):
+                names = [name for name in asked if name not in received and (name in given) == (whose[0] == "-")]
+                if names:
+                    found.setdefault((whose, act, tuple(names)), []).append(cell.name)
+    return [
+        f"{whose} {', '.join(names)}: {model.name} does not receive {'them' if len(names) > 1 else 'it'} in "
+        f"{'answers' if act == 'say' else 'drawings'} ({cells[0]}{f' and {len(cells) - 1} more' * (len(cells) > 1)})"
+        for (whose, act, names), cells in found.items()
+    ]
 
 
 def _partly_judged(cells: Sequence[Cell]) -> list[str]:

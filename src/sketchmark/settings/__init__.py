@@ -351,7 +351,7 @@ def parse_arguments(text: str | None) -> dict[str, Any]:
     import yaml
 
     values: dict[str, Any] = {}
-    for piece in filter(None, (text or "").split(",")):
+    for piece in filter(None, _pieces(text or "")):
         key, equals, value = piece.partition("=")
         if not equals:
             raise BadInput(f"{piece!r} is not key=value", "write arguments as key=value,key=value")
@@ -362,6 +362,17 @@ def parse_arguments(text: str | None) -> dict[str, Any]:
         kept = isinstance(scalar, (bool, int, float)) or (isinstance(scalar, str) and value[:1] in ("'", '"'))
         values[key.strip().replace("-", "_")] = scalar if kept else value
     return values
+
+
+def _pieces(text: str) -> list[str]:
+    """Split at commas, but not inside `{…}` or `[…]`: a value may be JSON. An unmatched bracket is a letter."""
+    pieces, start, depth = [], 0, 0
+    for place, letter in enumerate(text):
+        depth += (letter in "{[") - (letter in "}]")
+        if letter == "," and depth == 0:
+            pieces.append(text[start:place])
+            start = place + 1
+    return [*pieces, text[start:]] if depth == 0 else text.split(",")
 
 
 _SPELLING = re.compile(r"(\d{1,9})/(\d{1,9})")

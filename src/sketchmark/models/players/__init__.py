@@ -27,7 +27,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import asdict, dataclass, fields
 from random import Random
 from typing import Any
@@ -170,6 +170,10 @@ class Player(Model):
 
     async def draw(self, context: Context, options: Options) -> Reply:
         return Reply(picture=self._drawing(context, options), usage=Usage(pictures_out=1))
+
+    def receives(self, act: str) -> Collection[str]:
+        """Return the settings of every call. A player has no use for any other."""
+        return ("max_new_tokens", "temperature", "seed")
 
     def _play(self, context: Context) -> Play:
         return _play_of(context, self._worlds)
