@@ -265,6 +265,9 @@ class EpisodeLine(Struct, kw_only=True, omit_defaults=True):
     branch counts."""
     branch: Nth = 0
     """Number among several answers on the same drawings; absent for the first."""
+    seeds: dict[str, int] = {}
+    """`say` and `draw` → the seed of a further repeat or branch, where one was given. Those of the first are in
+    run.json."""
 
     @property
     def key(self) -> str:
