@@ -465,7 +465,7 @@ def live_result(cell: CellView) -> CellResult:
 def _result(cell: CellView) -> CellResult:
     result = describe(summarise(cell.rows, None), cell.about)
     result.task = cell.task
-    result.scoring = next((row.scoring for row in cell.rows.values()), "")
+    result.scoring = cell.rows.at(0).scoring if len(cell.rows) else ""
     return result
 
 
