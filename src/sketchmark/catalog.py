@@ -35,6 +35,7 @@ from sketchmark.lmms_eval.shape import our_config
 from sketchmark.models import Registry, meant_by, suggestion
 from sketchmark.tasks import Task, TaskOptions
 from sketchmark.tasks.files import (
+    FILE_MODES,
     MODES,
     Unread,
     built_in_files,
@@ -326,7 +327,7 @@ def _opened(path: Path) -> _Opened:
     """Open a file. A built-in one has our own shape; another may have lmms-eval's."""
     if is_built_in(path):
         config = read_built_in(path)
-        mode = next((mode for mode in MODES if path.stem.endswith(f"_{mode}")), None)
+        mode = next((mode for mode in FILE_MODES if path.stem.endswith(f"_{mode}")), None)
         return _Opened(config, path.stem, mode, config.get("tasks"))
     config, name = read_config(path), name_of(path)
     return _Opened(config, name, mode_in(name, config), members_of(config) if is_group(config) else None)

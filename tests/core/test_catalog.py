@@ -80,7 +80,7 @@ def test_a_task_of_ones_own_is_one_yaml_file(tmp_path: Path) -> None:
     (tmp_path / "mine.yaml").write_text(TASK)
     for place in (tmp_path, tmp_path / "mine.yaml"):
         task = Catalog((place,)).task("mine")
-        assert task.modes == ["direct", "visual_cot"]
+        assert task.modes == ["direct", "visual_cot", "blind"]
         assert len(list(task.samples())) == 3
         assert len(list(task.samples(limit=5))) == 5
 

@@ -17,7 +17,7 @@ from sketchmark.stats.power import Sequence
 from sketchmark.terminal.tables import wrapped
 
 DRAWING_MODE = "visual_cot"
-MODES = ("direct", "text_cot", DRAWING_MODE)
+MODES = ("direct", "blind", "text_cot", DRAWING_MODE)
 GAIN = "gain"
 
 
@@ -44,6 +44,11 @@ _NAMED = (
         "Drawing hurts: it costs {size} against direct.",
         "Drawing makes a negligible difference: {span} over direct.",
         "Whether drawing helps is not settled: {span} over direct."),
+    Contrast("seeing", "blind", "direct",
+        "Seeing helps: the images of the question add {size}.",
+        "Seeing hurts: without the images of the question it scores {size} more.",
+        "Seeing makes a negligible difference: {span} over the question without its images.",
+        "Whether seeing helps is not settled: {span} over the question without its images."),
     Contrast("lost by drawing", "own", "oracle",
         "Wrong drawings cost {size} against ground-truth images.",
         "The ground-truth images score {size} less than its own drawings.",

@@ -82,8 +82,9 @@ def _canvases() -> list[str]:
 COMPLETED: dict[str, Callable[[], Iterable[str]]] = {
     "tasks": _tasks,
     "model": _models,
+    "drawer": _models,
     "judge": _models,
-    "mode": lambda: ("direct", "visual_cot", "text_cot"),
+    "mode": lambda: ("direct", "visual_cot", "text_cot", "blind"),
     "canvas": _canvases,
 }
 """Settings whose values a shell completes."""

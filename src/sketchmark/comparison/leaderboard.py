@@ -15,11 +15,12 @@ from sketchmark.folder import RunFolder, run_folders
 from sketchmark.folder.index import CellView, RunView
 from sketchmark.folder.results_format import Gain, Metric
 from sketchmark.results import summary
+from sketchmark.tasks.files import BLIND
 from sketchmark.terminal.tables import Table
 
 
 class Standing(Struct, kw_only=True):
-    """One cell: its score, the number of samples, and the gain over direct."""
+    """One cell: its score, the number of samples, and its gain: over direct, or of direct over blind."""
 
     cell: str
     task: str
@@ -173,7 +174,7 @@ def _rank(row: BoardRow, task: str, sort: str) -> list[float]:
     if sort == "cost":
         return [sum(row.costs.values()) if row.costs else float("inf")]
     if sort == "gain":
-        found = [one.gain.gain for one in own if one.gain and one.gain.gain is not None]
+        found = [one.gain.gain for one in own if one.gain and one.gain.gain is not None and one.gain.over == "direct"]
     else:
         found = [one.score.mean for one in own if one.score and sort in ("score", "tag")]
     return [*sorted(-mean for mean in found), float("inf")]
@@ -263,8 +264,9 @@ def _overview(board: Leaderboard, names: dict[str, str]) -> Table:
     scorings = ", ".join(dict.fromkeys(one.scoring for one in every if one.scoring)) or "no scoring yet"
     priced = any(row.costs for row in board.rows)
     tagged = any(row.tags for row in board.rows)
+    seen = ", of direct over blind" * any(one.gain is not None and one.gain.over == BLIND for one in every)
     table = Table(
-        f"Leaderboard: scores in percent by {scorings}, with the gain over direct",
+        f"Leaderboard: scores in percent by {scorings}, with the gain over direct{seen}",
         (*["tags"] * tagged, "model", "mode", *board.tasks, "n", *(["cost"] if priced else [])),
         texts=2 + tagged,
     )

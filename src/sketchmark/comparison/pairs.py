@@ -18,6 +18,7 @@ from sketchmark.models.layout import NATIVE_HISTORY
 from sketchmark.results.summary import MODE_PAIRS, Rows, mean_of, withheld
 from sketchmark.stats.differences import apart, share_of
 from sketchmark.stats.intervals import Interval, interval
+from sketchmark.tasks.files import BLIND
 from sketchmark.tasks.published import Published
 
 _STEPS = "the published runs were told the number of steps by the truth, yours ended by itself"
@@ -101,7 +102,7 @@ def _otherwise_read(own: str, theirs: str) -> str:
     )
 
 
-_MUST_AGREE = ("protocol", "prompts", "settings", "in_words")
+_MUST_AGREE = ("protocol", "prompts", "settings", "in_words", "blind")
 """Keys of `play` in which two cells of one mode must agree. Temperatures and token limits may differ on purpose:
 they make a note."""
 
@@ -190,7 +191,7 @@ def across_modes(cells: Sequence[CellView], runs: Sequence[str]) -> Iterator[tup
 def across_canvases(cells: Sequence[CellView], runs: Sequence[str]) -> Iterator[dict[str, CellView]]:
     seen: set[frozenset[int]] = set()
     for pool in _pools(cells, runs):
-        for mode in dict.fromkeys(mode for mode, _ in pool if mode not in ("direct", "text_cot")):
+        for mode in dict.fromkeys(mode for mode, _ in pool if mode not in ("direct", "text_cot", BLIND)):
             group = {canvas: cell for (of, canvas), cell in pool.items() if of == mode}
             key = frozenset(map(id, group.values()))
             if len(group) > 1 and key not in seen:

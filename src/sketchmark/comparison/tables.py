@@ -26,6 +26,7 @@ from sketchmark.comparison.headlines import (
     control_sentences,
     controls_table,
     is_gain,
+    is_seeing,
     side_names,
 )
 from sketchmark.folder.results_format import CellResult, Gain, Metric, Results
@@ -34,6 +35,7 @@ from sketchmark.models.layout import NATIVE_HISTORY
 from sketchmark.results.aggregate import own_numbers, why_none
 from sketchmark.stats.differences import Difference
 from sketchmark.stats.intervals import Interval, as_p, as_percent, as_points
+from sketchmark.tasks.files import BLIND
 from sketchmark.terminal.tables import Table, wrapped
 
 _WAYS = {SVG: "drawn by code (svg), not by pixels", NATIVE_HISTORY: "with native history, a separate condition"}
@@ -99,7 +101,7 @@ def gains_table(gains: Sequence[Gain]) -> Table:
     table = Table("Gain over direct, on the same samples", (*names, *numbers), texts=len(names))
     for gain in gains:
         table.add(
-            *(gain.task, gain.metric, gain.mode, gain.canvas),
+            *(gain.task, gain.metric, gain.mode, f"over {BLIND}" if gain.over == BLIND else gain.canvas),
             mean_of(gain),
             bounds(gain),
             as_p(gain.p_holm),
@@ -128,10 +130,14 @@ def labelled(cells: Mapping[str, CellResult]) -> Iterator[tuple[str, CellResult]
 def tables(comparison: Findings, details: bool = False) -> Iterator[Table]:
     """Yield the tables of a comparison, the answer first; breakdowns only with `details`."""
     several = len({side.run for row in comparison.rows for side in (row.before, row.after)}) > 1
+    seeing = tuple(filter(is_seeing, comparison.rows))
+    rest = [row for row in comparison.rows if row not in seeing]
     for kind in ("runs", "modes"):
-        rows = tuple(row for row in comparison.rows if row.kind == kind and (details or _leads(row, comparison.rows)))
+        rows = tuple(row for row in rest if row.kind == kind and (details or _leads(row, rest)))
         if rows:
             yield _differences(rows, details, several)
+    if seeing:
+        yield _differences(seeing, details, several)
     if controls := controls_table(comparison):
         controls.below = tuple(control_sentences(comparison.canvases))
         yield controls
@@ -161,15 +167,17 @@ def _differences(rows: tuple[TableRow, ...], details: bool, several: bool) -> Ta
     scorings = dict.fromkeys(side.scoring or "strict" for row in rows for side in (row.before, row.after))
     columns = table_columns(details=details)
     across = rows[0].kind == "runs"
-    gains = not across and not details and all(map(is_gain, rows))
-    heads = _RUN_HEADS if gains else _heads(rows)
+    seeing = all(map(is_seeing, rows))
+    gains = not across and not details and (seeing or all(map(is_gain, rows)))
+    heads = (_SEEING_HEADS if seeing else _RUN_HEADS) if gains else _heads(rows)
+    modes = "Direct against blind" if seeing else "Drawn against direct" if gains else "Modes"
     label = _short_label(rows) if not details and (across or gains) else None
     drawn = [replace(row, label=label(row)) if label else row for row in rows]
     if gains and not several:
         columns = [column for column in columns if column.head != "compared"]
     about = f"in percent by {', '.join(scorings)}, with 95% intervals"
     return Table(
-        f"{'Runs' if across else 'Drawn against direct' if gains else 'Modes'}, same samples, {about}",
+        f"{'Runs' if across else modes}, same samples, {about}",
         tuple(heads.get(column.head, column.head) for column in columns),
         rows=[tuple(column.shown(line_of(row)) for column in columns) for row in drawn],
         texts=1 if gains and not several else 2,
@@ -179,6 +187,7 @@ def _differences(rows: tuple[TableRow, ...], details: bool, several: bool) -> Ta
 
 
 _RUN_HEADS = {"compared": "run", "before": "direct", "after": "drawn", "change": "gain"}
+_SEEING_HEADS = {"compared": "run", "before": "blind", "after": "direct", "change": "gain"}
 _LONGEST_HEAD = 14
 
 

@@ -11,7 +11,7 @@ from sketchmark.doctor import checks
 from sketchmark.doctor.checks import Bedside, Check, Examination, Seen
 from sketchmark.episode.model import Model
 from sketchmark.errors import CallFailed
-from sketchmark.models.wrappers import Price
+from sketchmark.models.wrappers import PairPrice, Price
 
 _AT_ONCE = 4
 
@@ -49,7 +49,7 @@ _VISUAL = (
 
 
 async def examine(
-    model: Model, price: Price | None = None, told: Callable[[Check], None] = lambda finding: None
+    model: Model, price: Price | PairPrice | None = None, told: Callable[[Check], None] = lambda finding: None
 ) -> Examination:
     """Run all checks, and pass each finding to `told`. A wrong address or key ends it at the first call."""
     bed = Bedside(model)
@@ -76,8 +76,15 @@ async def examine(
     await asyncio.gather(*(one(check) for check in CHECKS if check is not first))
     findings = tuple(found[check.name] for check in CHECKS)
     says, draws = bed.calls("say"), bed.calls("draw")
-    cost = price(vars(says)) + price(vars(draws)) if price else None
+    cost = _cost(price, vars(says), vars(draws)) if price else None
     return Examination(model.name, findings, _modes(findings), says, draws, cost)
+
+
+def _cost(price: Price | PairPrice, says: Mapping[str, int], draws: Mapping[str, int]) -> float:
+    """Return the cost of both kinds of calls. In a pair the drawer makes the drawings."""
+    if isinstance(price, PairPrice):
+        return price.thinker(says) + price.drawer(draws)
+    return price(says) + price(draws)
 
 
 def _modes(findings: Iterable[Check]) -> dict[str, str]:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from numbers import Integral
 from types import MappingProxyType
 from typing import Any, Literal, Protocol
@@ -86,6 +86,13 @@ class Usage:
     cached: int = 0
     uncounted: int = 0
     """Calls whose usage is unknown, at least in part."""
+    drawer_tokens_in: int = 0
+    """The drawer's part of `tokens_in`, in a pair of models. The fields below are such parts, too."""
+    drawer_tokens_out: int = 0
+    drawer_pictures_in: int = 0
+    drawer_pictures_out: int = 0
+    drawer_calls: int = 0
+    """The drawer's calls, also those that the cache answered."""
 
     def __post_init__(self) -> None:
         given = vars(self)
@@ -99,6 +106,17 @@ class Usage:
 
     def __add__(self, other: Usage) -> Usage:
         return Usage(**{name: min(MOST_COUNTED, one + getattr(other, name)) for name, one in vars(self).items()})
+
+    def of_drawer(self) -> Usage:
+        """Return the same usage, marked as a drawer's."""
+        return replace(
+            self,
+            drawer_tokens_in=self.tokens_in,
+            drawer_tokens_out=self.tokens_out,
+            drawer_pictures_in=self.pictures_in,
+            drawer_pictures_out=self.pictures_out,
+            drawer_calls=self.calls + self.cached,
+        )
 
 
 def credible(value: object) -> int | None:

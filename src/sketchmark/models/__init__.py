@@ -14,6 +14,7 @@ from sketchmark.errors import BadInput, UnknownName
 from sketchmark.models.code_drawing import DrawsByCode, taken_from
 from sketchmark.models.providers import Factory, Provider
 from sketchmark.secrets import address_digests, to_write_down
+from sketchmark.settings import AND
 from sketchmark.worlds import Worlds
 
 _PROVIDERS = "sketchmark.models.providers"
@@ -25,10 +26,11 @@ MODELS = {
     "anthropic": f"{_PROVIDERS}.anthropic",
     "bagel": f"{_PROVIDERS}.bagel",
     "hf": f"{_PROVIDERS}.hf",
-    "janus": f"{_PROVIDERS}.janus",
-    "emu3": f"{_PROVIDERS}.emu3",
+    "janus": f"{_PROVIDERS}.image_tokens:JANUS",
+    "emu3": f"{_PROVIDERS}.image_tokens:EMU3",
 }
-"""Modules of the built-in providers. Each declares itself as `PROVIDER` and is imported when it is needed."""
+"""Modules of the built-in providers, imported when needed. Each declares itself as `PROVIDER`, or as the variable
+after the colon."""
 
 
 class Alias(NamedTuple):
@@ -49,6 +51,10 @@ ALIASES = {
     "llava_onevision": Alias("hf"),
     "internvl": Alias("hf"),
 }
+
+
+_OF_DRAWER = "drawer."
+"""Prefix of a drawer's arguments among those of its pair."""
 
 
 class Registry:
@@ -81,7 +87,7 @@ class Registry:
         provider = meant_by(name).provider
         if provider in self._added:
             return self._added[provider]
-        return _declared(import_module(MODELS[provider]).PROVIDER) if provider in MODELS else None
+        return _built_in(provider) if provider in MODELS else None
 
     def model(
         self,
@@ -125,6 +131,11 @@ class Registry:
         return DrawsByCode(model, by_code) if by_code else model
 
 
+def _built_in(name: str) -> Provider:
+    module, _, variable = MODELS[name].partition(":")
+    return _declared(getattr(import_module(module), variable or "PROVIDER"))
+
+
 def _declared(found: Provider | Factory) -> Provider:
     return found if isinstance(found, Provider) else Provider(found)
 
@@ -145,9 +156,25 @@ def takes_batches(name: str) -> bool:
 
 
 def address_arguments(name: str) -> tuple[str, ...]:
-    """Return the arguments that name a model's server, `base_url` for an unknown model."""
-    provider = Registry().provider(name)
-    return provider.addresses if provider else ("base_url",)
+    """Return the arguments that name a model's server, `base_url` for an unknown model, and those of its drawer."""
+    model, _, drawer = name.partition(AND)
+    provider = Registry().provider(model)
+    own = provider.addresses if provider else ("base_url",)
+    return (*own, *pair_arguments({}, dict.fromkeys(address_arguments(drawer)))) if drawer else own
+
+
+def pair_arguments(model: Mapping[str, Any], drawer: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the arguments of a model and of its drawer as one mapping."""
+    return {**model, **{f"{_OF_DRAWER}{name}": value for name, value in drawer.items()}}
+
+
+def paired(model: Model, drawer: Model | None = None) -> Model:
+    """Join a model and its drawer; without a drawer, return the model."""
+    if drawer is None:
+        return model
+    from sketchmark.models.pair import Pair
+
+    return Pair(model, drawer)
 
 
 def hearing() -> list[str]:
@@ -182,8 +209,8 @@ def _with_provider(name: str) -> str:
     before, _, bare = name.rpartition("/")
     if get_close_matches(before.lower(), MODELS):
         return ""
-    for provider, module in MODELS.items():
-        if bare.lower().startswith(import_module(module).PROVIDER.families):
+    for provider in MODELS:
+        if bare.lower().startswith(_built_in(provider).families):
             return f"did you mean {provider}/{name}?"
     return ""
 

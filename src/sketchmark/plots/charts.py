@@ -16,6 +16,7 @@ from sketchmark.stats.intervals import in_points
 
 MARKS = {
     "direct": ("direct", "circle"),
+    "blind": ("direct", "ring"),
     "text_cot": ("direct", "diamond"),
     "own": ("own", "circle"),
     "blank": ("own", "ring"),

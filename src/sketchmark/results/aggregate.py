@@ -23,6 +23,7 @@ from sketchmark.results.rescore import failed, first_of_each_kind, score_jointly
 from sketchmark.results.scorings import difference_in
 from sketchmark.results.summary import (
     NO_VERDICT,
+    SEEING,
     Rows,
     cell_result,
     correct,
@@ -73,7 +74,7 @@ def totals(
                 ]
             direct = next((parts for (mode, _), parts in played.items() if mode == "direct"), None)
             for way, parts in played.items():
-                made = _total(total, way, scoring, parts, direct if way[0] != "direct" else None)
+                made = _total(total, way, scoring, parts, direct if way[0] not in SEEING else None)
                 if task.folder and way[1] == "own":
                     made.published = published_beside(task.folder, total.name, way[0])
                 found.append(made)

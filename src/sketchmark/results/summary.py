@@ -23,6 +23,7 @@ from sketchmark.results import CHECK, one_line
 from sketchmark.stats.differences import Difference, holm, paired_difference, verdict
 from sketchmark.stats.intervals import Interval, interval
 from sketchmark.tasks import RA_AL, Task
+from sketchmark.tasks.files import BLIND
 
 NO_VERDICT = frozenset({"judge_failed", "extractor_failed", "scorer_failed", "unreadable"})
 """Flags of an episode that could not be scored. A note of the same name in its row gives the reason, and the next
@@ -166,8 +167,10 @@ def mean_of(metric: str, rows: Iterable[Score], seed: int = 0) -> Interval:
 Rows = Mapping[str, Score]
 """By key (`episode_key`), in the order of the samples."""
 
-MODE_PAIRS = (("direct", "visual_cot"), ("direct", "text_cot"), ("text_cot", "visual_cot"))
-"""Modes that are compared within a run. The last pair shows whether the image helps, or only more tokens."""
+SEEING = (BLIND, "direct")
+MODE_PAIRS = (("direct", "visual_cot"), ("direct", "text_cot"), ("text_cot", "visual_cot"), SEEING)
+"""Modes that are compared within a run. text_cot with visual_cot shows whether the image helps, or only more tokens;
+blind with direct, whether seeing helps."""
 
 
 @dataclass(frozen=True)
@@ -230,7 +233,7 @@ def pair(before: Rows, after: Rows, metric: str, metric_before: str = "") -> Pai
     return Pairs(pairs, unpaired=len(before) + len(after) - 2 * len(shared), unscored=unscored)
 
 
-def gain_of(cell: CellRecord, found: Difference) -> Gain:
+def gain_of(cell: CellRecord, found: Difference, over: str = "direct") -> Gain:
     return Gain(
         task=cell.task,
         mode=cell.mode,
@@ -245,6 +248,7 @@ def gain_of(cell: CellRecord, found: Difference) -> Gain:
         n=found.n,
         p_holm=found.p,
         verdict=verdict(found.mean, found.p),
+        over=over,
     )
 
 
@@ -259,9 +263,10 @@ def correct(made: Sequence[Gain], family: str, beside: Sequence[float | None] = 
 
 
 def gains(cells: Mapping[str, CellRecord], rows: Callable[[str], Rows]) -> list[Gain]:
-    """Return each mode's gain over direct on the same samples, in the task's headline score, unless the scores of
-    either are withheld. Gains are corrected together with all differences that `compare` shows of the run, so that
-    table and report agree. Other canvases and custom modes, which it does not show, are corrected separately."""
+    """Return each mode's gain over direct, and direct's over blind, on the same samples, in the task's headline
+    score, unless the scores of either are withheld. Gains are corrected together with all differences that `compare`
+    shows of the run, so that table and report agree. Other canvases and custom modes, which it does not show, are
+    corrected separately."""
 
     def change(before: str, name: str) -> Difference | None:
         cell, base = cells[name], f"{cells[name].task}.{before}"
@@ -270,8 +275,14 @@ def gains(cells: Mapping[str, CellRecord], rows: Callable[[str], Rows]) -> list[
         found = pair(rows(base), rows(name), cell.headline).difference()
         return found if found.n else None
 
-    made = [gain_of(cells[name], found) for name in cells if (found := change("direct", name))]
-    compared = [gain for gain in made if _compared("direct", gain)]
+    sighted = [name for name, cell in cells.items() if cell.mode != BLIND]
+    made = [
+        gain_of(cells[name], found, over)
+        for over, names in (("direct", sighted), (BLIND, [name for name in sighted if cells[name].mode == "direct"]))
+        for name in names
+        if (found := change(over, name))
+    ]
+    compared = [gain for gain in made if _compared(gain.over, gain)]
     texts = [name for name, cell in cells.items() if _compared("text_cot", cell)]
     beside = [found.p for name in texts if (found := change("text_cot", name))]
     correct(compared, "differences of modes in this run", beside)

@@ -41,7 +41,7 @@ def plan_and_left_out(settings: Settings, catalog: Catalog, model: Model) -> tup
     cells, left_out, sizes = [], [], dict[str, int]()
     for cell in cells_of(settings, catalog):
         try:
-            cells.append(check(counted_out(cell, sizes), settings.model, model.abilities))
+            cells.append(check(counted_out(cell, sizes), settings.model_and_drawer, model.abilities))
         except CannotPlay as error:
             if settings.canvases != (ALL,) or cell.canvas == "own":
                 raise
@@ -60,7 +60,7 @@ def check(cell: Cell, model_name: str, can: Abilities) -> Cell:
     if cell.draws and not can.draw and not in_one:
         raise CannotPlay(
             f"{needs_say} needs a model that draws, and {model_name} does not",
-            "let it draw by code with --draw svg, or use --mode direct or text_cot",
+            "add a second model with --drawer, let it draw by code with --draw svg, or use --mode direct or text_cot",
         )
     if cell.canvas == "source" and not can.draws_code:
         raise CannotPlay(
@@ -95,6 +95,11 @@ def check(cell: Cell, model_name: str, can: Abilities) -> Cell:
     shown = sum(isinstance(part, Picture) for part in parts)
     if not cell.mode.in_words and can.draw:
         shown += cell.mode.protocol.draws(prompts)
+    if can.max_pictures == 0 and shown:
+        raise CannotPlay(
+            f"{needs_say} shows images (sample {first.id}), and {model_name} takes text only",
+            "use --mode blind, which shows the question without its images",
+        )
     if can.max_pictures is not None and shown > can.max_pictures:
         raise CannotPlay(
             f"{needs_say} shows up to {shown} pictures in one call (sample {first.id}), and {model_name} takes "
@@ -158,6 +163,9 @@ def warnings_of(cells: Sequence[Cell], settings: Settings, model: Model, *, with
         judged = [cell.name for cell in cells if cell.task.declared.needs_judge]
         found += [f"{name} is scored by a judge only: add --judge MODEL" for name in judged]
         found += [f"{name}: its `judged` questions get no score: add --judge MODEL" for name in _partly_judged(cells)]
+    for cell in cells:
+        if cell.mode.blind and (draft := next(cell.drafts(), None)) and not any(draft.sample.pictures.values()):
+            found.append(f"{cell.name}: sample {draft.id} has no image, so blind asks what direct asks")
     drawing_last = [cell.name for cell in cells if cell.mode.protocol.skips_drawing and not cell.mode.in_words]
     if not model.abilities.draw:
         skipped = f"{settings.model} does not draw, so its drawing step is skipped; --draw svg lets it draw by code"

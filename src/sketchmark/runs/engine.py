@@ -25,7 +25,7 @@ from sketchmark.models.wrappers import CallCount, CountedModel
 from sketchmark.runs import worker as travel
 from sketchmark.runs.episodes import play
 from sketchmark.runs.jobs import Job
-from sketchmark.runs.plan import Cell, model_arguments
+from sketchmark.runs.plan import Cell, drawer_arguments, model_arguments
 from sketchmark.runs.worker import ENTRY
 from sketchmark.secrets import find_key
 from sketchmark.settings import FIELDS, Settings
@@ -80,12 +80,13 @@ _PAYS = 200
 """Answers of a scripted player that take longer than starting two workers."""
 
 
-def resolve_engine(name: str, model: str, cells: list[Cell]) -> str:
+def resolve_engine(settings: Settings, cells: list[Cell]) -> str:
     """Return what `auto` means here: processes if scripted players have much to compute, else local."""
-    if name != "auto":
-        return name
+    if settings.engine != "auto":
+        return settings.engine
     answers = sum(cell.weight * (cell.limit or cell.task.declared.default_limit or 0) for cell in cells)
-    if answers < _PAYS or not model.startswith("player/") or not all(cell.generated for cell in cells):
+    scripted = all(one.startswith("player/") for one in (settings.model, settings.drawer) if one)
+    if answers < _PAYS or not scripted or not all(cell.generated for cell in cells):
         return "local"
     from sketchmark.engines.processes import cores
 
@@ -196,7 +197,12 @@ async def open_players(
         yield LocalPlayers(model, concurrency, settings.time_limit)
         return
     include = tuple(str(path.resolve()) for path in settings.included)
-    sent = structs.replace(settings.only("W"), model_args=model_arguments(settings), include=include)
+    sent = structs.replace(
+        settings.only("W"),
+        model_args=model_arguments(settings),
+        drawer_args=drawer_arguments(settings),
+        include=include,
+    )
     recipe = travel.Recipe(sent, scores=not with_judge, cache=workplace.cache)
     hiring = _on_ray if settings.engine == "ray" else _in_processes
     with hiring(settings, recipe, workplace) as (hire, size, at_once):
@@ -240,12 +246,13 @@ def _on_ray(settings: Settings, recipe: travel.Recipe, workplace: Workplace) -> 
 
 def _shared_out(recipe: travel.Recipe, most: int, concurrency: int) -> tuple[travel.Recipe, int]:
     """Decide how many replicas there are; each gets its part of the limits of the whole run."""
-    arguments = dict(recipe.settings.model_args)
-    at_once = arguments.get("max_concurrent")
-    size = min(most, concurrency, int(at_once) if at_once else most)
-    if at_once:
-        arguments["max_concurrent"] = int(at_once) // size
-    if a_minute := arguments.get("max_requests_per_minute"):
-        arguments["max_requests_per_minute"] = float(a_minute) / size
-    settings = structs.replace(recipe.settings, model_args=arguments)
+    parts = {name: dict(getattr(recipe.settings, name)) for name in ("model_args", "drawer_args")}
+    limits = [int(arguments["max_concurrent"]) for arguments in parts.values() if arguments.get("max_concurrent")]
+    size = min(most, concurrency, *limits)
+    for arguments in parts.values():
+        if at_once := arguments.get("max_concurrent"):
+            arguments["max_concurrent"] = int(at_once) // size
+        if a_minute := arguments.get("max_requests_per_minute"):
+            arguments["max_requests_per_minute"] = float(a_minute) / size
+    settings = structs.replace(recipe.settings, **parts)
     return structs.replace(recipe, settings=settings, at_once=math.ceil(concurrency / size)), size

@@ -48,6 +48,7 @@ async def _play(
         shows_code=canvas_name == "source",
         in_words=cell.mode.in_words,
         keep_going=cell.settings.on_draw_failure == "continue",
+        blind=cell.mode.blind,
     )
     failure: Failure | None = None
     stops_run = False

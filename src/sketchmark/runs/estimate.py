@@ -13,6 +13,7 @@ from sketchmark.episode import Episode, Grading, Scores
 from sketchmark.episode.model import Model, Options, Reply
 from sketchmark.episode.sample import Context, Part
 from sketchmark.media import Picture
+from sketchmark.models import paired
 from sketchmark.models.cache import call_key
 from sketchmark.models.code_drawing import ByCode, request_for, taken_from
 from sketchmark.models.wrappers import CHARACTERS_A_TOKEN, TOKENS_A_REPLY, tokens_of
@@ -79,7 +80,8 @@ def _in_tags(text: str, asked: Sequence[str]) -> str:
 
 @dataclass(frozen=True)
 class Estimate:
-    """Calls, pictures and tokens (at most) of one cell: the model's, the judge's and the extractor's.
+    """Calls, pictures and tokens (at most) of one cell: the model's, with its drawer's part marked, the judge's and
+    the extractor's.
 
     `repeated` is the part of the model's that repeats earlier calls of the run, such as the first drawing on another
     canvas. The cache answers these without a charge, unless both are under way at the same time.
@@ -104,23 +106,36 @@ def estimate(cells: list[Cell], scorings: Sequence[str] = (), *, extracts: bool 
                 CountingModel(by_code=by_code, seen=seen),
                 cell.mode.saying.max_new_tokens or TOKENS_A_REPLY,
             )
+            drawer = None
+            if cell.settings.drawer:
+                by_code = taken_from(dict(cell.settings.drawer_args), cell.settings.drawer)
+                drawer = CountingModel(by_code=by_code, seen=seen)
+            asked = paired(tally, drawer)
             judge, extractor = CountingModel(shown), CountingModel(shown)
             with counted(cell.pairs(), CellProgress(cell).most, cell.name) as pairs:
                 for index, (draft, donor) in enumerate(pairs):
                     if not cell.shard.plays(index):
                         continue
-                    episode = await play(tally, cell, draft.sample, donor.sample if donor else None)
+                    episode = await play(asked, cell, draft.sample, donor.sample if donor else None)
                     tally.usage["episodes"] += 1
                     await asyncio.sleep(0)  # nothing else waits here, and a signal must be able to end it
                     for scoring in scorings:
                         await grade(cell.task, episode, index, Grading(scoring, judge))
                     if extracts:
                         await opinion(extractor, episode, _unparsed)
+            if drawer:
+                tally.usage.update(_of_drawer(drawer.usage))
+                tally.repeated.update(_of_drawer(drawer.repeated))
             used = (tally.usage, judge.usage, extractor.usage, tally.repeated)
             counts[cell.name] = Estimate(*map(dict, used))
         return counts
 
     return asyncio.run(count())
+
+
+def _of_drawer(usage: Mapping[str, int]) -> dict[str, int]:
+    """Return usage with its marks as a drawer's, as `Usage.of_drawer` does."""
+    return {**usage, **{f"drawer_{name}": count for name, count in usage.items()}}
 
 
 async def _unparsed(episode: Episode) -> Scores:

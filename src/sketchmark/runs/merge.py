@@ -84,6 +84,8 @@ def _comparable(cell: CellRecord) -> dict[str, Any]:
     described: dict[str, Any] = plain(cell)
     addresses = address_arguments(str(described["model"].get("name", "")))
     model = {name: value for name, value in described["model"].items() if name not in addresses}
+    if "drawer" in model:
+        model["drawer"] = {key: value for key, value in model["drawer"].items() if f"drawer.{key}" not in addresses}
     return {**described, "model": model}
 
 

@@ -31,6 +31,7 @@ from sketchmark.folder import EPISODES, SCORES, RunFolder, differences, in_short
 from sketchmark.folder.format import FORMAT, CellRecord, ModelAbout, RunRecord
 from sketchmark.folder.lock import RunLock, note_ending, note_totals, refuse_another_shard
 from sketchmark.folder.records import pack_episode
+from sketchmark.models import pair_arguments
 from sketchmark.models.wrappers import Metered
 from sketchmark.progress import Calls, Watcher, told_of_calls
 from sketchmark.results import counted, grade, write_row
@@ -40,7 +41,7 @@ from sketchmark.runs.checks import played_otherwise, retiring
 from sketchmark.runs.engine import Players, Workplace, open_players
 from sketchmark.runs.episodes import unwritable
 from sketchmark.runs.jobs import CellProgress, Job, remaining_jobs, to_be_played_again
-from sketchmark.runs.plan import Cell, model_arguments
+from sketchmark.runs.plan import Cell, drawer_arguments, model_arguments
 from sketchmark.secrets import to_write_down
 from sketchmark.settings import Settings
 
@@ -165,7 +166,11 @@ def prepare(settings: Settings, cells: list[Cell], model: Model, path: Path, ret
     now = RunRecord(
         format=FORMAT,
         sketchmark=__version__,
-        model=ModelAbout(settings.model, to_write_down(settings.model_args), retires or before.model.retires),
+        model=ModelAbout(
+            settings.model_and_drawer,
+            pair_arguments(to_write_down(settings.model_args), to_write_down(settings.drawer_args)),
+            retires or before.model.retires,
+        ),
         seed=settings.seed,
         started=before.started or time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
         machine={"python": platform.python_version(), "system": platform.system()},
@@ -188,6 +193,7 @@ def _written(settings: Settings) -> Settings:
     return msgspec.structs.replace(
         settings.only("J"),
         model_args=to_write_down(model_arguments(settings)),
+        drawer_args=to_write_down(drawer_arguments(settings)),
         judge_args=to_write_down(settings.judge_args),
     )
 

@@ -31,7 +31,8 @@ from sketchmark.folder.format import EpisodeLine, SampleLine, ScoreRow
 from sketchmark.folder.records import pack_episode, pack_sample, unpack_episode, unpack_sample
 from sketchmark.media import Picture
 from sketchmark.media.sound import Sound
-from sketchmark.models.cache import default_cache, with_cache
+from sketchmark.models import paired
+from sketchmark.models.cache import default_cache, open_cache, with_cache
 from sketchmark.models.wrappers import CallCount, CountedModel, Metered, together
 from sketchmark.results import grade, one_line
 from sketchmark.runs.episodes import play, unwritable
@@ -51,7 +52,7 @@ class Recipe(Struct):
     """All that a worker needs to make its model and cells."""
 
     settings: Settings
-    """Their model_args are complete: the model is made with them."""
+    """Their model_args and drawer_args are complete: the models are made with them."""
     at_once: int = 1
     """Episodes at once."""
     scores: bool = True
@@ -202,11 +203,13 @@ class Worker:
             (above / name).write_bytes(content)
         settings = recipe.settings
         catalog = Catalog(tuple(above / path for path in settings.include), settings.trust_code, notice)
-        cache = Path(recipe.cache) if recipe.cache else None if recipe.cache is None else default_cache()
+        kept = Path(recipe.cache) if recipe.cache else None if recipe.cache is None else default_cache()
         self._tally = CallCount()
         self._paid = Usage(calls=0)
-        model = Metered(with_cache(catalog.model(settings.model, settings.model_args), cache), self._pay)
-        self._model: Model = CountedModel(model, self._tally)
+        cache = open_cache(kept)
+        model = with_cache(catalog.model(settings.model, settings.model_args), cache)
+        drawer = with_cache(catalog.model(settings.drawer, settings.drawer_args), cache) if settings.drawer else None
+        self._model: Model = CountedModel(Metered(paired(model, drawer), self._pay), self._tally)
         self._model.expect(recipe.at_once)
         self._cells = {cell.name: _Numbered(cell) for cell in cells_of(settings, catalog)}
         # One thread: making two samples at once would not be faster, and calls continue meanwhile.

@@ -93,13 +93,18 @@ class Settings(Struct, frozen=True, kw_only=True, omit_defaults=True):
             "CPTJW", "Tasks, groups, patterns ('mmmu*') or question files, with commas; `list` lists them.", flag="-t"
         ),
     ] = ""
-    mode: Annotated[_Words, Setting("CPFTMJW", "direct, visual_cot, text_cot; several with commas.")] = "direct"
+    mode: Annotated[_Words, Setting("CPFTMJW", "direct, visual_cot, text_cot, blind; several with commas.")] = (
+        "direct"
+    )
     canvas: Annotated[
         _Words,
         Setting(
             "CPFTMJW", "Shown for its drawing: own, blank, other, oracle, corrupt, caption, source; several, or all."
         ),
     ] = "own"
+    drawer: Annotated[
+        _Model, Setting("CPFMJW", "A second model, which makes the drawings; --model then only generates text.")
+    ] = ""
     draw: Annotated[
         _Text | None,
         Setting(
@@ -127,6 +132,7 @@ class Settings(Struct, frozen=True, kw_only=True, omit_defaults=True):
         _Names, Setting("CPFMJ", "Labels of the run, with commas: `compare` and the viewer filter and group by them.")
     ] = ""
     model_args: Annotated[_Arguments, Setting("CPMJW", "key=value,key=value for the model.")] = {}
+    drawer_args: Annotated[_Arguments, Setting("CPFMJW", "key=value,… for the drawer.")] = {}
     task_args: Annotated[
         _Arguments, Setting("CPFTJW", "key=value,… for the tasks' data (rows=8,max_steps=20).")
     ] = {}  # fmt: skip
@@ -207,6 +213,11 @@ class Settings(Struct, frozen=True, kw_only=True, omit_defaults=True):
         return Settings(**{field.name: getattr(self, field.name) for field in fields(where)})
 
     @property
+    def model_and_drawer(self) -> str:
+        """Name of the model, with its drawer if it has one: `openai/a + diffusers/b`."""
+        return pair_name(self.model, self.drawer)
+
+    @property
     def modes(self) -> tuple[str, ...]:
         return split_names(self.mode)
 
@@ -230,6 +241,15 @@ class Settings(Struct, frozen=True, kw_only=True, omit_defaults=True):
     @property
     def included(self) -> tuple[Path, ...]:
         return tuple(map(Path, self.include))
+
+
+AND = " + "
+"""Between the names of a model and its drawer."""
+
+
+def pair_name(model: str, drawer: str) -> str:
+    """Name a model, with its drawer if it has one."""
+    return f"{model}{AND}{drawer}" if drawer else model
 
 
 _LARGEST = 2**53

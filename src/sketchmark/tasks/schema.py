@@ -130,7 +130,8 @@ class TaskFile(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     ] = None
     generation: Annotated[Calling, Meta(description="Settings of every call, such as `max_new_tokens`.")] = {}
     modes: Annotated[
-        dict[Name, ModeBlock], Meta(description="The modes by name; usually direct, visual_cot, text_cot.")
+        dict[Name, ModeBlock],
+        Meta(description="The modes by name; usually direct, visual_cot, text_cot. `blind` follows from direct."),
     ] = {}
     prompt_sets: Annotated[
         dict[str, dict[str, Prompts]],

@@ -40,6 +40,7 @@ export const seconds = (value) =>
 
 const PLACES = {
   direct: "direct",
+  blind: "blind",
   text_cot: "text only",
   own: "own drawing",
   blank: "blank image",
