@@ -56,6 +56,8 @@ _QUESTIONS = Path(__file__).parent / "benchmarks" / "questions" / "_questions.ya
 """The task file that runs and scores any question file."""
 
 _WORLDS = Path(__file__).parent / "worlds"
+_HARD = "_hard"
+"""End of the name of a world's task with its hardest samples."""
 _MOST_GROUPS = 20
 """Maximum depth of groups in groups."""
 
@@ -85,9 +87,17 @@ class Catalog:
         for point in metadata.entry_points(group="sketchmark.tasks"):
             self._files |= {path.stem.lower(): path for path in yaml_files(Path(str(point.load())))}
         self._files |= {path.stem.lower(): path for path in installed_task_files()}
+        self._tag_worlds([*yaml_files(_WORLDS), *installed_task_files()])
         for path in include:
             self._include(path)
         self.worlds = Worlds(self._code.worlds())
+
+    def _tag_worlds(self, files: Sequence[Path]) -> None:
+        """Put the tasks of worlds into the groups `worlds` and `worlds_hard`."""
+        for stem in (path.stem for path in files):
+            group = f"{_WORLDS.name}{_HARD}" if stem.endswith(_HARD) else _WORLDS.name
+            members = self._tagged.setdefault(group, [])
+            members += [stem] if stem not in members else []
 
     @cached_property
     def _lmms(self) -> LmmsTasks:
@@ -100,7 +110,9 @@ class Catalog:
             raise BadInput(f"--include {path}: no such file or folder")
         if path.suffix == ".py":
             self._models.add(self._code.run(path))
-            self._include_files(task_files(path) if defines_world(path) else [])
+            files = task_files(path) if defines_world(path) else []
+            self._include_files(files)
+            self._tag_worlds(files)
             return
         if path.is_file():
             _check(path)

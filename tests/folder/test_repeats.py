@@ -29,8 +29,7 @@ from sketchmark.results.aggregate import aggregate
 from sketchmark.results.rescore import failed, fill_scores, settled
 from sketchmark.results.summary import pair
 from sketchmark.runs.episodes import play
-from sketchmark.runs.merge import merge
-from sketchmark.runs.merge_choice import choose
+from sketchmark.runs.merge import choose, merge
 from sketchmark.view import make_app
 from tests.runs.making import Speaker, make_cell, make_episode, make_row, make_sample, make_task, write_lines
 
@@ -153,7 +152,8 @@ def test_repeats_of_a_sample_are_paired_with_each_other_and_are_one_cluster(tmp_
         rows = [make_row("x", value, repeat=repeat) for repeat, value in enumerate(values)]
         write_lines(folder.scores_file(cell), rows)
     found = pair(folder.scored("a.direct"), folder.scored("a.visual_cot"), "right")
-    assert (found.before, found.after, found.clusters) == ([0.0, 1.0], [1.0, 1.0], ["x", "x"])
+    assert (found.before.tolist(), found.after.tolist()) == ([0.0, 1.0], [1.0, 1.0])
+    assert [one.cluster for one in found.pairs] == ["x", "x"]
 
 
 def test_rows_are_settled_among_those_of_their_own_repeat() -> None:

@@ -12,8 +12,7 @@ from sketchmark.cli import root
 from sketchmark.errors import CannotPlay
 from sketchmark.folder import RunFolder
 from sketchmark.folder.records import media_names
-from sketchmark.runs.checks import check
-from sketchmark.runs.estimate import estimate
+from sketchmark.runs.checks import check, estimate
 from sketchmark.runs.worker import (
     Pictures,
     episode_in,

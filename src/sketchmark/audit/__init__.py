@@ -25,9 +25,11 @@ from sketchmark.comparison.pairs import how_asked, how_grouped
 from sketchmark.episode.desk import CANVASES
 from sketchmark.errors import BadInput, RunConflict
 from sketchmark.folder import RunFolder
+from sketchmark.folder.builders import as_rows
+from sketchmark.folder.columns import Rows
 from sketchmark.folder.format import Score
 from sketchmark.folder.index import CellView, RunView, open_cells
-from sketchmark.results.summary import Pairs, Rows, mean_of, pair, withheld
+from sketchmark.results.summary import Pairs, mean_of, pair, withheld
 from sketchmark.runs import More
 from sketchmark.stats.differences import CLEAR, Difference, holm
 from sketchmark.stats.intervals import Interval, as_bracket, as_percent, interval
@@ -79,7 +81,7 @@ def audit(run: Run, margin: float = MARGIN) -> Audit:
         for task in tasks
         for contrast in all_contrasts()
         if {contrast.before, contrast.after} <= task.rows.keys()
-        if (pairs := pair(task.rows[contrast.before], task.rows[contrast.after], task.metric)).pairs
+        if len(pairs := pair(task.rows[contrast.before], task.rows[contrast.after], task.metric))
     ]
     corrected = holm([found.p for *_, found in compared])
     look = Look(margin, len(compared))
@@ -218,17 +220,17 @@ def _shares(task: _Task, look: Look) -> list[Finding]:
         _share(
             "lost by reading", "oracle, not right",
             "Misreading: {share} wrong despite ground-truth images.",
-            task.rows.get("oracle", {}), wrong, look,
+            task.rows.get("oracle", as_rows(())), wrong, look,
         ),
         _share(
             "drawn wrongly", "drawn wrongly",
             "Wrong drawings in {share} of {n} episodes.",
-            task.rows.get("own", {}), drawn_wrongly, look,
+            task.rows.get("own", as_rows(())), drawn_wrongly, look,
         ),
         _share(
             "follows corrupt", "follows corrupt",
             "Follows a corrupted drawing in {share} of {n} episodes.",
-            task.rows.get("corrupt", {}), lambda row: row.value(_FOLLOWS), look,
+            task.rows.get("corrupt", as_rows(())), lambda row: row.value(_FOLLOWS), look,
         ),
     )  # fmt: skip
     return [one for one in found if one]
@@ -300,7 +302,7 @@ class Settling:
         if found.withheld:
             return found.withheld
         now = gain_sequence(found, len(self._tasks))
-        if now is None and found.pairs:
+        if now is None and len(found):
             return "its score is not from 0 to 1, so the drawing gain cannot be tracked"
         if now and (settled := now.settled(self._margin)):
             span = f"[{100 * now.low:+.1f}, {100 * now.high:+.1f}]"

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-import sys
 from collections.abc import Callable, Iterator
 from dataclasses import asdict
 from itertools import count
@@ -49,6 +48,8 @@ def _made(include: tuple[Path, ...], model: str, model_args: str, drawer: str, d
 
 def in_lines(found: Examination, width: int) -> Iterator[str]:
     yield f"{found.model}: {'all well' if found.is_healthy else 'not all is well'}"
+    for note in found.notes:
+        yield from wrapped(note, width)
     yield ""
     for finding in found.findings:
         head = f"{finding.verdict:<{_VERDICT}}{finding.check:<{_CHECK}}"
@@ -107,9 +108,7 @@ def doctor_command(
     done = count(1)
 
     def told(finding: Check) -> None:
-        number = next(done)
-        if sys.stderr.isatty():
-            tell(f"{number}/{len(CHECKS)} {finding.check}: {finding.verdict}", err=True)
+        tell(f"{next(done)}/{len(CHECKS)} {finding.check}: {finding.verdict}", err=True)
 
     async def look() -> Examination:
         try:

@@ -17,7 +17,7 @@ from sketchmark.models import pair_arguments
 from sketchmark.models.wrappers import PairPrice, parts_of
 from sketchmark.results.rescore import failed
 from sketchmark.runs import PreparedRun, prepare
-from sketchmark.runs.estimate import Estimate, estimate
+from sketchmark.runs.checks import Estimate, estimate
 from sketchmark.runs.plan import Cell
 from sketchmark.runs.runner import Budget, Price
 from sketchmark.secrets import keys_not_needed, to_write_down

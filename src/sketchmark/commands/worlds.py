@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -151,20 +152,35 @@ def make_command() -> None:
 
 
 def _read_command(world: World) -> click.Command | None:
-    if world.board is None:
+    params: list[click.Parameter] = [click.Argument(["file"], type=click.Path(path_type=Path))]
+    if world.board:
+        callback: Callable[..., None] = partial(_show, world.board)
+        params.append(grid_option(world.board))
+    elif world.reading:
+        callback = partial(_tell_reading, world.name, world.reading)
+    else:
         return None
-    params = [
-        click.Argument(["file"], type=click.Path(path_type=Path)),
-        grid_option(world.board),
-        click.Option(["--json", "as_json"], is_flag=True, help="Print JSON instead of a table."),
-    ]
+    params.append(click.Option(["--json", "as_json"], is_flag=True, help="Print JSON instead of text."))
     return click.Command(
         world.name,
         params=params,
-        callback=partial(_show, world.board),
-        help=world.board.legend,
+        callback=callback,
+        help=world.board.legend if world.board else "The image as text, as the mode text_input writes it.",
         short_help=f"Read an image of the world {world.name}.",
     )
+
+
+def _tell_reading(name: str, reading: Callable[[Picture], str | None], file: Path, as_json: bool) -> None:
+    picture = Picture.from_file(file)
+    with _blaming(file):
+        found = reading(picture)
+    if as_json:
+        tell_all(json.dumps({"text": found}))
+        return
+    if found is None:
+        raise BadInput(f"{file} does not show a puzzle of {name}, or shows something else as well")
+    for line in found.splitlines():
+        tell(line)
 
 
 def _show(board: Board, file: Path, grid: tuple[int, int], as_json: bool) -> None:
@@ -180,10 +196,16 @@ def _show(board: Board, file: Path, grid: tuple[int, int], as_json: bool) -> Non
 
 
 def _read(board: Board, file: Path, grid: tuple[int, int]) -> BoardReading:
-    """Read an image file. A damaged one is noticed only when it is decoded; the error then names the file."""
     picture = Picture.from_file(file)
-    try:
+    with _blaming(file):
         return board.read(picture, *grid)
+
+
+@contextmanager
+def _blaming(file: Path) -> Iterator[None]:
+    """Name the file of a damaged image, which is noticed only when it is decoded."""
+    try:
+        yield
     except BadPicture as error:
         raise BadPicture(f"{file}: {error}") from error
 

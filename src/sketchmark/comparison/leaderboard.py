@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
+import numpy as np
 from msgspec import Struct, structs
 
 from sketchmark.comparison.findings import bounds, mean_of
@@ -194,7 +195,7 @@ def _without_judge(runs: Sequence[RunView], rows: Sequence[BoardRow]) -> Iterato
     """Note that costs are without the judge: a run folder does not keep the judge's usage."""
     if not any(row.costs for row in rows):
         return
-    judges = {row.judge for run in runs for cell in run.cells.values() for row in cell.rows.values() if row.judge}
+    judges = {judge for run in runs for cell in run.cells.values() for judge in cell.rows.judges()}
     if judges:
         yield f"the cost is without the judge ({', '.join(sorted(judges))})"
 
@@ -230,10 +231,12 @@ def _differing(first: RunView, before: CellView, run: RunView, after: CellView, 
         yield f"are not the same test: {'; '.join(found[:3])}{more}"
         return
     score = metric or after.headline
-    one, other = ({name for name, row in side.items() if row.value(score) is not None} for side in rows)
-    if one != other:
+    mine, theirs = rows[0].align(rows[1])
+    one, other = (~np.isnan(side.metric(score)) for side in rows)
+    shared = int((one[mine] & other[theirs]).sum())
+    if not shared == one.sum() == other.sum():
         yield (
-            f"are scored on different samples ({len(other)} and {len(one)}, {len(one & other)} of them shared)"
+            f"are scored on different samples ({other.sum()} and {one.sum()}, {shared} of them shared)"
             ", so their scores can't be ranked; `sketchmark compare` pairs the samples that two folders share"
         )
     for line in how_generated(*sides):

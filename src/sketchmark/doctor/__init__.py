@@ -12,6 +12,7 @@ from sketchmark.doctor.checks import Bedside, Check, Examination, Seen
 from sketchmark.episode.model import Model
 from sketchmark.errors import CallFailed
 from sketchmark.models.wrappers import PairPrice, Price
+from sketchmark.runs.checks import retiring
 
 _AT_ONCE = 4
 
@@ -53,6 +54,7 @@ async def examine(
 ) -> Examination:
     """Run all checks, and pass each finding to `told`. A wrong address or key ends it at the first call."""
     bed = Bedside(model)
+    retires = await model.retirements()
     able = {"say": model.abilities.say, "draw": model.abilities.draw}
     found: dict[str, Check] = {}
     places = asyncio.Semaphore(_AT_ONCE)
@@ -69,7 +71,7 @@ async def examine(
             try:
                 note(check, await check.ask(bed))
             except CallFailed as error:
-                note(check, Seen("failed", str(error)[:200], "nothing is known of it"))
+                note(check, _refused(error))
 
     first = next(check for check in CHECKS if able[check.act])
     note(first, await first.ask(bed))
@@ -77,7 +79,18 @@ async def examine(
     findings = tuple(found[check.name] for check in CHECKS)
     says, draws = bed.calls("say"), bed.calls("draw")
     cost = _cost(price, vars(says), vars(draws)) if price else None
-    return Examination(model.name, findings, _modes(findings), says, draws, cost)
+    return Examination(model.name, findings, _modes(findings), says, draws, cost, tuple(retiring(retires)))
+
+
+_CANNOT = ("no_images", "bad_request", "not_found", "retired")
+"""Kinds of failures in which the server itself says that it cannot do this. It would say so every time."""
+
+
+def _refused(error: CallFailed) -> Seen:
+    if error.kind not in _CANNOT:
+        return Seen("failed", str(error)[:200], "nothing is known of it")
+    means = error.hint if error.kind in ("no_images", "retired") else "the server refuses such a call"
+    return Seen("no", str(error)[:200], means or "")
 
 
 def _cost(price: Price | PairPrice, says: Mapping[str, int], draws: Mapping[str, int]) -> float:
@@ -90,7 +103,12 @@ def _cost(price: Price | PairPrice, says: Mapping[str, int], draws: Mapping[str,
 def _modes(findings: Iterable[Check]) -> dict[str, str]:
     verdicts = {finding.check: finding.verdict for finding in findings}
     direct = _lacking(verdicts, _DIRECT)
-    return {"direct": direct, "text_cot": direct, "visual_cot": _lacking(verdicts, (*_DIRECT, *_VISUAL))}
+    return {
+        "blind": _lacking(verdicts, _DIRECT[:1]),
+        "direct": direct,
+        "text_cot": direct,
+        "visual_cot": _lacking(verdicts, (*_DIRECT, *_VISUAL)),
+    }
 
 
 def _lacking(verdicts: Mapping[str, str], needed: Iterable[str]) -> str:

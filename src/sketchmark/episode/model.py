@@ -240,5 +240,10 @@ class Model:
         A provider that does not publish it, or does not respond, gives nothing."""
         return {}
 
+    async def takes_images(self) -> bool | None:
+        """Return whether the server's list of models says that this one takes images; None if it does not say.
+        Called once before a run that shows images."""
+        return None
+
     async def close(self) -> None:
         """Free connections or weights. Called once, at the end of a run."""

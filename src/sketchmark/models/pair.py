@@ -56,6 +56,9 @@ class Pair(Model):
     async def retirements(self) -> dict[str, str]:
         return {**await self.thinker.retirements(), **await self.drawer.retirements()}
 
+    async def takes_images(self) -> bool | None:
+        return await self.thinker.takes_images()
+
     async def close(self) -> None:
         await asyncio.gather(self.thinker.close(), self.drawer.close())
 

@@ -244,6 +244,9 @@ class Several(Model):
     async def retirements(self) -> dict[str, str]:
         return await self._first.retirements()
 
+    async def takes_images(self) -> bool | None:
+        return await self._first.takes_images()
+
     async def close(self) -> None:
         await asyncio.gather(*(server.model.close() for server in self._servers.all))
 

@@ -51,6 +51,9 @@ class Wrapped(Model):
     async def retirements(self) -> dict[str, str]:
         return await self._model.retirements()
 
+    async def takes_images(self) -> bool | None:
+        return await self._model.takes_images()
+
     async def close(self) -> None:
         await self._model.close()
 

@@ -67,6 +67,8 @@ class Cell:
     """Length of its first episode, relative to other cells. Heavier cells run first."""
     generated: bool = False
     """Its samples are made by their ids when they are needed."""
+    pictured: bool = False
+    """Its first sample shows images, or drawings."""
     counted: int | None = None
     """Number of samples in the fraction asked for, if the data are read."""
 

@@ -86,6 +86,21 @@ class ChatEndpoint(Endpoint, ABC):
                         days[name] = day
         return days
 
+    async def takes_images(self) -> bool | None:
+        """Read `architecture.input_modalities` from the list of models, which llama.cpp and OpenRouter have."""
+        if self._on_openai or self._speaker is None:
+            return None
+        with suppress(TimeoutError, ErrorStatus, NoConnection, BadReply):  # the first call will report the error
+            async with asyncio.timeout(_PATIENCE):
+                listed = await self._wire.models(Call())
+                found = [
+                    one.get("architecture") for one in listed if one.get("id") == self._speaker or len(listed) == 1
+                ]
+                kinds = found[0].get("input_modalities") if found and isinstance(found[0], dict) else None
+                if isinstance(kinds, list) and "text" in kinds:
+                    return "image" in kinds
+        return None
+
     async def say(self, context: Context, options: Options) -> Reply:
         if self._speaker is None:
             raise CannotPlay(f"{self.name} does not say anything: it only draws")
