@@ -264,7 +264,8 @@ def same(one: dict[str, Any], other: dict[str, Any]) -> int:
 
 def table(clients: list[str], sizes: list[int], found: dict[tuple[str, int], dict[str, Any]]) -> list[str]:
     lines = [
-        f"| batch | client | samples/s | CPU per sample | peak | samples/s, hf/ : it | CPU, hf/ : it | as hf/ | as at {sizes[0]} |",
+        "| batch | client | samples/s | CPU per sample | peak | samples/s, hf/ : it | CPU, hf/ : it "
+        f"| texts as hf/ | as at {sizes[0]} |",
         "|---|---|---|---|---|---|---|---|---|",
     ]
     for size in sizes:
@@ -314,7 +315,7 @@ def main() -> None:
                 f"{lengths[0]} to {lengths[-1]} characters, median {lengths[len(lengths) // 2]}",
                 flush=True,
             )
-    print("\n".join(table(clients, sizes, found)))
+        print("\n".join(table(clients, sizes[: sizes.index(size) + 1], found)), flush=True)
 
 
 if __name__ == "__main__":
