@@ -10,7 +10,7 @@ A new model is one class with one or two methods:
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from numbers import Integral
 from types import MappingProxyType
@@ -54,6 +54,19 @@ class Options:
     notes: CallNotes | None = field(default=None, kw_only=True, compare=False, repr=False)
     """Set by the model that counts the calls, for Sketchmark's adapters. It does not change the request."""
 
+    def nth(self, repeat: int, branch: int = 0) -> Options:
+        """Return the options of another episode of the same sample. Its seed, if there is one, differs."""
+        if (repeat, branch) == (self.repeat, self.branch):
+            return self
+        further = _stride(repeat, branch) - _stride(self.repeat, self.branch)
+        seed = None if self.seed is None else _within(self.seed + further, self.seed)
+        return replace(self, repeat=repeat, branch=branch, seed=seed)
+
+    @property
+    def stream(self) -> int:
+        """The seed of a model that always draws from a seeded stream; 0 if none was given for the first episode."""
+        return _stride(self.repeat, self.branch) if self.seed is None else self.seed
+
     def key(self) -> dict[str, Any]:
         return {
             "max_new_tokens": self.max_new_tokens,
@@ -63,6 +76,19 @@ class Options:
             **({"repeat": self.repeat} if self.repeat else {}),
             **({"branch": self.branch} if self.branch else {}),
         }
+
+
+_BRANCHES = 1000
+"""Seeds between two repeats: answers to one drawing get the seeds in between."""
+
+
+def _stride(repeat: int, branch: int) -> int:
+    return _BRANCHES * repeat + branch
+
+
+def _within(seed: int, first: int) -> int:
+    """Keep a seed in the range of the first: some providers take 32 bits."""
+    return seed % 2**31 if 0 <= first < 2**31 else seed
 
 
 MOST_COUNTED = 2**53
@@ -231,6 +257,12 @@ class Model:
 
     def expect(self, at_once: int) -> None:
         """Prepare for this number of concurrent episodes. A run calls it once, for models that limit their calls."""
+
+    def receives(self, act: str) -> Collection[str] | None:
+        """Return the names of the generation settings that the model gets when it is to `say` or `draw` something:
+        `max_new_tokens`, `temperature`, `seed`, and those of `Options.extra` that the adapter passes on. A run names
+        all others before its first call. None: the adapter does not declare it, and nothing is named."""
+        return None
 
     def forget(self, context: Context, options: Options) -> None:
         """Discard a cached reply. A judge's scorer calls it if the reply is not a verdict."""

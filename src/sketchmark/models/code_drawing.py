@@ -14,7 +14,7 @@ import asyncio
 import hashlib
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -110,6 +110,10 @@ class DrawsByCode(Wrapped):
     def inside(self) -> Model:
         """Return the model that writes the code."""
         return self._model
+
+    def receives(self, act: str) -> Collection[str] | None:
+        """Return the settings of text: the code of a drawing is one."""
+        return self._model.receives("say")
 
     def identity(self) -> dict[str, Any]:
         inside = {key: value for key, value in self._model.identity().items() if key not in _FOR_PIXELS}

@@ -8,6 +8,7 @@ given the thinker's context with the thinker's texts in it. Images and sounds th
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Collection
 from dataclasses import replace
 from typing import Any
 
@@ -49,6 +50,9 @@ class Pair(Model):
     def expect(self, at_once: int) -> None:
         self.thinker.expect(at_once)
         self.drawer.expect(at_once)
+
+    def receives(self, act: str) -> Collection[str] | None:
+        return (self.thinker if act == "say" else self.drawer).receives(act)
 
     def forget(self, context: Context, options: Options) -> None:
         self.thinker.forget(context, options)

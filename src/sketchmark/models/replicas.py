@@ -237,6 +237,9 @@ class Several(Model):
         for server in self._servers.all:
             server.model.expect(at_once)
 
+    def receives(self, act: str) -> Collection[str] | None:
+        return self._first.receives(act)
+
     def forget(self, context: Context, options: Options) -> None:
         for server in self._servers.all:
             server.model.forget(context, options)

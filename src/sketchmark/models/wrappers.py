@@ -11,7 +11,7 @@ provider/image-model:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine, Iterable, Mapping
+from collections.abc import Callable, Collection, Coroutine, Iterable, Mapping
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
@@ -44,6 +44,9 @@ class Wrapped(Model):
 
     def expect(self, at_once: int) -> None:
         self._model.expect(at_once)
+
+    def receives(self, act: str) -> Collection[str] | None:
+        return self._model.receives(act)
 
     def forget(self, context: Context, options: Options) -> None:
         self._model.forget(context, options)

@@ -67,7 +67,7 @@ class Setting:
     where: str
     help: str
     flag: str = ""
-    """Short option."""
+    """Short option, or another spelling."""
     choices: tuple[str, ...] = ()
     """Values that the command line accepts."""
     shows_default: bool = True
@@ -93,9 +93,9 @@ class Settings(Struct, frozen=True, kw_only=True, omit_defaults=True):
             "CPTJW", "Tasks, groups, patterns ('mmmu*') or question files, with commas; `list` lists them.", flag="-t"
         ),
     ] = ""
-    mode: Annotated[_Words, Setting("CPFTMJW", "direct, visual_cot, text_cot, blind; several with commas.")] = (
-        "direct"
-    )
+    mode: Annotated[
+        _Words, Setting("CPFTMJW", "direct, visual_cot, text_cot, blind, text_input; several with commas.")
+    ] = "direct"
     canvas: Annotated[
         _Words,
         Setting(
@@ -119,7 +119,11 @@ class Settings(Struct, frozen=True, kw_only=True, omit_defaults=True):
     limit: Annotated[
         _Limit | None, Setting("CPFTJW", "Run and score only the first N samples per task, or a fraction (0.1).")
     ] = None
-    repeats: Annotated[_Count, Setting("CPFTJW", "Episodes of each sample.", hidden=True)] = 1
+    repeats: Annotated[
+        _Count | None,
+        Setting("CPFTJW", "Independent episodes of each sample [default: 1, or as the task says].", flag="--epochs"),
+    ] = None
+    answers: Annotated[_Count, Setting("CPFTJW", "Final answers to each finished drawing.")] = 1
     shard: Annotated[
         _Shard, Setting("CPJ", "One shard of the run: 0/3, 1/3, 2/3; `sketchmark merge` joins them.")
     ] = ""
@@ -347,7 +351,7 @@ def parse_arguments(text: str | None) -> dict[str, Any]:
     import yaml
 
     values: dict[str, Any] = {}
-    for piece in filter(None, (text or "").split(",")):
+    for piece in filter(None, _pieces(text or "")):
         key, equals, value = piece.partition("=")
         if not equals:
             raise BadInput(f"{piece!r} is not key=value", "write arguments as key=value,key=value")
@@ -358,6 +362,17 @@ def parse_arguments(text: str | None) -> dict[str, Any]:
         kept = isinstance(scalar, (bool, int, float)) or (isinstance(scalar, str) and value[:1] in ("'", '"'))
         values[key.strip().replace("-", "_")] = scalar if kept else value
     return values
+
+
+def _pieces(text: str) -> list[str]:
+    """Split at commas, but not inside `{…}` or `[…]`: a value may be JSON. An unmatched bracket is a letter."""
+    pieces, start, depth = [], 0, 0
+    for place, letter in enumerate(text):
+        depth += (letter in "{[") - (letter in "}]")
+        if letter == "," and depth == 0:
+            pieces.append(text[start:place])
+            start = place + 1
+    return [*pieces, text[start:]] if depth == 0 else text.split(",")
 
 
 _SPELLING = re.compile(r"(\d{1,9})/(\d{1,9})")
