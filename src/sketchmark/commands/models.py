@@ -20,7 +20,7 @@ from sketchmark.doctor.checks import Calls, Check, Examination
 from sketchmark.engines import run_async
 from sketchmark.episode.model import Model
 from sketchmark.errors import BadInput
-from sketchmark.models import paired, understood
+from sketchmark.models import paired
 from sketchmark.models.wrappers import price_of
 from sketchmark.settings import pair_name, parse_arguments
 from sketchmark.terminal import notice, tell, tell_all
@@ -40,9 +40,7 @@ def _drawer_options(command: F) -> F:
 def _made(include: tuple[Path, ...], model: str, model_args: str, drawer: str, drawer_args: str) -> Model:
     """Make the model, or the pair of it and its drawer."""
     catalog = Catalog(include, notify=notice)
-    known = understood(model, parse_arguments(model_args), drawer, parse_arguments(drawer_args))
-    if known.told:
-        notice(known.told)
+    known = catalog.understood(model, parse_arguments(model_args), drawer, parse_arguments(drawer_args))
     if known.drawer_args and not known.drawer:
         raise BadInput("--drawer-args without a drawer", "add --drawer MODEL")
     draws = catalog.model(known.drawer, known.drawer_args) if known.drawer else None

@@ -21,7 +21,7 @@ from sketchmark.episode.model import Model
 from sketchmark.errors import BadInput, MissingExtra, UnknownName
 from sketchmark.files import own_data
 from sketchmark.folder import RunFolder
-from sketchmark.models import paired, understood
+from sketchmark.models import paired
 from sketchmark.models.cache import default_cache, open_cache, with_cache
 from sketchmark.models.code_drawing import SVG, ByCode, DrawsByCode
 from sketchmark.models.wrappers import Metered
@@ -114,10 +114,15 @@ def prepare(model: str | Model, tasks: Names, **given: Any) -> PreparedRun:
     if drawer:
         _refuse_what_is_no_model(drawer)
     settings = _settings(model, {"drawer": drawer, "judge": judge, "extractor": extractor}, {**given, "tasks": tasks})
+    unasked = bool(extractor) and EXTRACTED not in settings.scorings  # in a run file, another task may need it
+    extractor = "" if unasked else extractor
+    check_extractor(settings.scorings, given=bool(extractor))
+    if settings.draw and not isinstance(model, str):
+        model = DrawsByCode(model, ByCode())
+        settings = structs.replace(settings, model_args=dict(model.arguments))
+    catalog = Catalog(settings.included, settings.trust_code, notice)
     if isinstance(model, str):
-        known = understood(settings.model, settings.model_args, settings.drawer, settings.drawer_args)
-        if known.told:
-            notice(known.told)
+        known = catalog.understood(settings.model, settings.model_args, settings.drawer, settings.drawer_args)
         model, drawer = known.model, drawer or known.drawer
         settings = structs.replace(
             settings,
@@ -126,13 +131,6 @@ def prepare(model: str | Model, tasks: Names, **given: Any) -> PreparedRun:
             drawer=known.drawer,
             drawer_args=known.drawer_args,
         )
-    unasked = bool(extractor) and EXTRACTED not in settings.scorings  # in a run file, another task may need it
-    extractor = "" if unasked else extractor
-    check_extractor(settings.scorings, given=bool(extractor))
-    if settings.draw and not isinstance(model, str):
-        model = DrawsByCode(model, ByCode())
-        settings = structs.replace(settings, model_args=dict(model.arguments))
-    catalog = Catalog(settings.included, settings.trust_code, notice)
     kept = None if settings.no_cache else Path(settings.cache) if settings.cache else default_cache()
     by_workers = isinstance(model, str) and isinstance(drawer, str)
     cached = [bool(settings.cache) or isinstance(one, str) for one in (model, drawer)]
