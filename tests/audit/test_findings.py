@@ -24,7 +24,7 @@ def measured(
     helped: int, hurt: int, same: int, p: float | None = None, tests: int = 1
 ) -> tuple[str, int | None, str]:
     values = [(0.0, 1.0)] * helped + [(1.0, 0.0)] * hurt + [(1.0, 1.0)] * same
-    pairs = Pairs([Pair(before, after, number, {}, None) for number, (before, after) in enumerate(values)])
+    pairs = Pairs.of([Pair(before, after, number, {}, None) for number, (before, after) in enumerate(values)])
     found = pairs.difference()
     made = difference(DRAWN, pairs, found, found.p if p is None else p, Look(0.1, tests))
     return made.verdict, made.more_needed, made.sentence
@@ -58,16 +58,16 @@ def test_a_correction_over_more_tests_needs_more_samples_or_leaves_a_difference_
 
 
 def test_the_sequence_is_wider_if_tasks_share_the_error_rate() -> None:
-    pairs = Pairs([Pair(0.0, float(number % 3 > 0), number, {}, None) for number in range(30)])
+    pairs = Pairs.of([Pair(0.0, float(number % 3 > 0), number, {}, None) for number in range(30)])
     one, three = gain_sequence(pairs, 1), gain_sequence(pairs, 3)
     assert one and three and three.low < one.low < one.high < three.high
 
 
 def test_the_first_sample_of_a_source_counts() -> None:
-    pairs = Pairs([Pair(0.0, value, source, {}, None) for source, value in [("a", 1.0), ("a", 0.0), ("b", 0.0)]])
+    pairs = Pairs.of([Pair(0.0, value, source, {}, None) for source, value in [("a", 1.0), ("a", 0.0), ("b", 0.0)]])
     found = gain_sequence(pairs, 1)
     assert found and (found.n, found.mean) == (2, 0.5)
-    assert gain_sequence(Pairs([Pair(0.0, 3.0, "a", {}, None)]), 1) is None, "a score beyond one"
+    assert gain_sequence(Pairs.of([Pair(0.0, 3.0, "a", {}, None)]), 1) is None, "a score beyond one"
 
 
 def test_every_canvas_has_a_contrast_also_a_new_one(monkeypatch: pytest.MonkeyPatch) -> None:

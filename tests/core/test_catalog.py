@@ -80,7 +80,7 @@ def test_a_task_of_ones_own_is_one_yaml_file(tmp_path: Path) -> None:
     (tmp_path / "mine.yaml").write_text(TASK)
     for place in (tmp_path, tmp_path / "mine.yaml"):
         task = Catalog((place,)).task("mine")
-        assert task.modes == ["direct", "visual_cot"]
+        assert task.modes == ["direct", "visual_cot", "blind"]
         assert len(list(task.samples())) == 3
         assert len(list(task.samples(limit=5))) == 5
 
@@ -199,7 +199,7 @@ def test_names_in_use_elsewhere_work_with_the_arguments_people_give_them(monkeyp
     azure = catalog.model("azure_trapi_visual_cot", {"save_intermediate": True})
     assert azure.name == "azure/gpt-6-luna" and azure.abilities.draw
     assert catalog.model("azure_trapi_visual_cot", {"deployment": "mine"}).name == "azure/mine"
-    assert catalog.model("nano_banana_visual_cot").name == "gemini/gemini-3.1-flash-image"
+    assert catalog.model("nano_banana_visual_cot").name == "gemini/gemini-nano-banana-2.1"
 
 
 @pytest.mark.parametrize("name", ["maze", "sliding", "jigsaw", "voila"])

@@ -17,7 +17,7 @@ from sketchmark.folder import RunFolder
 from sketchmark.models.code_drawing import ByCode, DrawsByCode
 from sketchmark.report.card import card
 from sketchmark.runs import prepare
-from sketchmark.runs.estimate import estimate
+from sketchmark.runs.checks import estimate
 from tests.core.playing import Talker
 from tests.media.players import Careless, Says
 

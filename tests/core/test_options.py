@@ -98,7 +98,8 @@ def test_a_generation_setting_that_can_be_none_is_refused(given: dict[str, Any],
 
 def test_a_setting_that_only_a_model_of_ones_own_can_know_is_said_to_be_one() -> None:
     prepared = prepare("player/solver", "maze", limit=1, gen_kwargs={"my_own_knob": 1, "temperature": 1})
-    assert prepared.warnings == ("--gen_kwargs my_own_knob: only your own models get it, no other knows it",)
+    told = "--gen_kwargs my_own_knob: player/solver does not receive it in answers (maze.direct)"
+    assert prepared.warnings == (told,)
 
 
 def test_a_list_that_is_given_twice_is_one_longer_list(tmp_path: Path) -> None:

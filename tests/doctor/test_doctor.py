@@ -57,7 +57,7 @@ def amiss(found: Examination) -> set[str]:
 def test_a_healthy_server_is_found_healthy_and_ready_for_every_mode() -> None:
     found = examined(Patient())
     assert amiss(found) == set() and found.is_healthy
-    assert found.modes == {"direct": "ready", "text_cot": "ready", "visual_cot": "ready"}
+    assert found.modes == dict.fromkeys(("blind", "direct", "text_cot", "visual_cot"), "ready")
     assert found.says.calls == 7 and found.draws.calls == 10
     assert found.cost == found.says.tokens_out > 0
 

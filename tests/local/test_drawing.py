@@ -17,8 +17,7 @@ from sketchmark import Desk, Options
 from sketchmark.episode.model import Abilities
 from sketchmark.episode.sample import of
 from sketchmark.errors import BadInput, CallFailed
-from sketchmark.models.providers.emu3 import Emu3
-from sketchmark.models.providers.janus import Janus
+from sketchmark.models.providers.image_tokens import Emu3, Janus
 from sketchmark.models.providers.weights import Brush
 from tests.local.tiny import BLUE, GREEN, MIXED, RED
 

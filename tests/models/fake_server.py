@@ -93,7 +93,7 @@ class FarEnd:
             load.now -= 1
 
     async def _reply(self, request: Request) -> Response:
-        if "/models/" in request.url.path and request.method == "GET":
+        if "/models" in request.url.path and request.method == "GET":
             told = {"id": "m", "object": "model", "shutdown_date": self.shutdown_date}
             return JSONResponse(told, 200 if self.shutdown_date else 404)
         seen = Seen(request.url.path, dict(request.query_params), dict(request.headers), None, at=time.monotonic())

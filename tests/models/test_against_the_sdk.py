@@ -214,7 +214,7 @@ REQUESTS: list[tuple[Callable[[str], Model], str, Context, Options, str, dict[st
     (openai(send_temperature="false"), "say", of(SOUND, "?"), Options(), CREATE,
      {"model": "m", "messages": asked(HEARD, text("?"))}),
     (openai(detail="low", send_temperature="false"), "draw", of(PLAIN), Options(), CREATE,
-     {"model": "m", "messages": asked(LOW), "extra_body": {"modalities": ["image", "text"]}}),
+     {"model": "m", "messages": asked(LOW), "extra_body": {"modalities": ["image"]}}),
     *((openai("gpt-image-2", quality="low", input_fidelity="high"), "draw", of(*pictures, EDIT["prompt"]), SIZED,
        "images.edit", {"model": "gpt-image-2", "image": files(*pictures), **EDIT})
       for pictures in ([LARGE], [LARGE, PLAIN, JPEG])),
@@ -241,10 +241,10 @@ REQUESTS: list[tuple[Callable[[str], Model], str, Context, Options, str, dict[st
     (azure(history="native", **IMAGES), "draw", RECORDS, OPTIONS, RESPOND,
      {"model": "c", **IN_HEADER, **FORCED, **NATIVE}),
     (bagel_server, "draw", of(PLAIN, "?"), STEPS, CREATE,
-     {**BAGEL, "extra_body": {"modalities": ["image"], "cfg_text_scale": 6.0, "think": True,
-                              "num_inference_steps": 20}}),
+     {**BAGEL, "extra_body": {"repetition_penalty": 1.0, "modalities": ["image"], "cfg_text_scale": 6.0,
+                              "think": True, "num_inference_steps": 20}}),
     (bagel_server, "say", of(PLAIN, "?"), STEPS, CREATE,
-     {**BAGEL, "extra_body": {"modalities": ["text"], "think": True}}),
+     {**BAGEL, "extra_body": {"repetition_penalty": 1.0, "modalities": ["text"], "think": True}}),
 ]  # fmt: skip
 """An adapter, the call that is made of it, the method of the SDK and its arguments."""
 

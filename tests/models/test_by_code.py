@@ -102,7 +102,7 @@ async def test_svg_that_cannot_be_used_is_the_models_failure_with_its_reason(
 
 async def test_a_cut_reply_counts_only_if_its_drawing_was_whole() -> None:
     cut = await drawn(Writer(RED[:-6], finish="length"), tokens=9)
-    assert cut.finish == "length" and cut.trouble.startswith("the reply was cut at 9 tokens: ")
+    assert cut.finish == "length" and cut.trouble.startswith("the reply was cut at 5 tokens: "), "as its usage says"
     whole = await drawn(Writer(RED + " and so", finish="length"))
     assert whole.picture is not None and whole.finish == "stop"
 

@@ -176,7 +176,9 @@ TABLE = "openai/gpt-4o: {input: 2.5, output: 10}\nopenai/gpt-image-2: {picture: 
 def price(tmp_path: Path, text: str, model: str = "m") -> Price:
     path = tmp_path / "prices.yaml"
     path.write_text(text)
-    return price_of(path, model)
+    found = price_of(path, model)
+    assert isinstance(found, Price)
+    return found
 
 
 def test_tokens_cost_by_the_million_and_pictures_by_the_piece(tmp_path: Path) -> None:

@@ -75,7 +75,14 @@ ADAPTERS = {
         lambda url, **args: make("", base_url=f"{url}/v1", **args),
         "/v1/chat/completions",
         ("authorization", f"Bearer {KEY}"),
-        {"model": BAGEL, "temperature": 0.0, "max_tokens": 64, "seed": 7, "modalities": ["text"]},
+        {
+            "model": BAGEL,
+            "temperature": 0.0,
+            "max_tokens": 64,
+            "seed": 7,
+            "modalities": ["text"],
+            "repetition_penalty": 1.0,
+        },
     ),
     "gemini": Adapter(
         lambda url, **args: Gemini("m", base_url=url, draw_model="m-image", **args),
@@ -88,7 +95,7 @@ ADAPTERS = {
         lambda url, **args: Anthropic("m", base_url=url, **args),
         "/v1/messages",
         ("authorization", f"Bearer {KEY}"),
-        {"model": "m", "max_tokens": 64},
+        {"model": "m", "max_tokens": 64, "temperature": 0.0},
     ),
 }  # fmt: skip
 DRAWERS = [name for name in ADAPTERS if name != "anthropic"]
@@ -142,7 +149,7 @@ DRAWING: dict[str, tuple[Callable[[str], Model], str, dict[str, Any], list[Pictu
     "chat": (
         lambda url: OpenAI("m", base_url=f"{url}/v1"),
         "/v1/chat/completions",
-        {"model": "m", "temperature": 0.0, "modalities": ["image", "text"]},
+        {"model": "m", "temperature": 0.0, "modalities": ["image"]},
         EIGHT[:2],
         (),
     ),
@@ -178,7 +185,7 @@ DRAWING: dict[str, tuple[Callable[[str], Model], str, dict[str, Any], list[Pictu
     "bagel": (
         lambda url: make("", base_url=f"{url}/v1"),
         "/v1/chat/completions",
-        {"model": BAGEL, "temperature": 0.0, "modalities": ["image"]},
+        {"model": BAGEL, "temperature": 0.0, "modalities": ["image"], "repetition_penalty": 1.0},
         EIGHT[1:2],
         (
             "1 of 2 pictures: the server conditions a drawing on one, the newest was sent",

@@ -201,6 +201,7 @@ def test_a_shutdown_within_three_months_is_a_warning_in_the_run_and_on_its_card(
     assert retiring({"a": near, "b": later, "c": "2026-99-99"}) == [
         f"a is shut down on {near}, says its provider: plan to repeat this with another model"
     ]
+    assert "this model is retired" in retiring({"a": str(today - timedelta(days=1))})[0]
     far.shutdown_date = soon
     args = {"base_url": f"{far.url}/v1"}
     run = sketchmark.run("openai/m", "maze", limit=1, model_args=args, output_path=tmp_path / "run", no_cache=True)

@@ -20,7 +20,7 @@ CHAT_FIELDS = {
 BAGEL_FIELDS = {
     "num_inference_steps", "height", "width", "negative_prompt", "cfg_text_scale", "cfg_img_scale", "cfg_interval",
     "cfg_renorm_type", "cfg_renorm_min", "timestep_shift", "think", "max_think_tokens", "do_sample",
-    "text_temperature",
+    "text_temperature", "repetition_penalty", "top_k", "sampling_params_list",
 }  # fmt: skip
 IMAGE_FIELDS = {"model", "prompt", "n", "size", "quality", "background", "output_format", "style"}
 SERVERS = {"negative_prompt", "num_inference_steps", "guidance_scale", "true_cfg_scale", "seed", "response_format"}

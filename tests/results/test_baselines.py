@@ -77,7 +77,7 @@ async def test_a_users_scorer_scores_only_real_replies_unless_it_has_guesses(tmp
 
 
 async def test_of_many_samples_every_second_or_third_is_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sketchmark.results.baselines.MOST_SCORED", 10)
+    monkeypatch.setattr("sketchmark.results.aggregate.MOST_SCORED", 10)
     found = (await _cell(tmp_path, make_config(make_samples(9), guesses=["yes", "no"]))).baselines["right"]
     assert (found.n, found.majority, found.random) == (5, 1.0, 0.5)
 

@@ -22,7 +22,7 @@ from sketchmark.results import CHECK
 from sketchmark.results.aggregate import aggregate
 from sketchmark.results.rescore import fill_scores
 from sketchmark.runs import prepare
-from sketchmark.runs.estimate import estimate
+from sketchmark.runs.checks import estimate
 from tests.episodes import flat
 from tests.results.test_aggregating import strictly
 from tests.runs.making import Speaker, make_cell, make_samples, make_task, run

@@ -13,7 +13,7 @@ from sketchmark import Context, Model, Options, Reply, Usage
 from sketchmark.cli import root
 from sketchmark.errors import BadInput
 from sketchmark.runs import PreparedRun, prepare
-from sketchmark.runs.estimate import estimate
+from sketchmark.runs.checks import estimate
 from sketchmark.runs.runner import Budget
 from tests.benchmarks.uni_mmmu import published_rest
 

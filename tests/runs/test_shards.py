@@ -18,7 +18,7 @@ from sketchmark.errors import BadInput, CallFailed, RunConflict, RunStopped
 from sketchmark.folder import RunFolder
 from sketchmark.media import Picture
 from sketchmark.report import write_report
-from sketchmark.runs.estimate import Estimate, estimate
+from sketchmark.runs.checks import Estimate, estimate
 from sketchmark.runs.plan import Cell
 from sketchmark.settings import Shard
 from tests.runs.making import Looker, Speaker, make_config, make_samples, planned, run

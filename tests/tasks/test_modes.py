@@ -157,6 +157,7 @@ def test_all_that_shapes_a_modes_requests_is_described() -> None:
         "in_words": True,
         "saying": {"max_new_tokens": None, "temperature": 0.0, "seed": 2, "extra": {}},
         "drawing": {"max_new_tokens": None, "temperature": 0.0, "seed": 2, "extra": {}},
+        "blind": False,
     }
 
 

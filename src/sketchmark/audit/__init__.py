@@ -12,6 +12,7 @@ from sketchmark.audit.contrasts import (
     DRAWING_MODE,
     GAIN,
     MODES,
+    TEXT_INPUT,
     Audit,
     ConditionScore,
     Contrast,
@@ -25,12 +26,14 @@ from sketchmark.comparison.pairs import how_asked, how_grouped
 from sketchmark.episode.desk import CANVASES
 from sketchmark.errors import BadInput, RunConflict
 from sketchmark.folder import RunFolder
+from sketchmark.folder.builders import as_rows
+from sketchmark.folder.columns import Rows
 from sketchmark.folder.format import Score
 from sketchmark.folder.index import CellView, RunView, open_cells
-from sketchmark.results.summary import Pairs, Rows, mean_of, pair, withheld
+from sketchmark.results.summary import Pairs, averaged, interval_of, mean_of, pair, withheld
 from sketchmark.runs import More
 from sketchmark.stats.differences import CLEAR, Difference, holm
-from sketchmark.stats.intervals import Interval, as_bracket, as_percent, interval
+from sketchmark.stats.intervals import Interval, as_bracket, as_percent
 from sketchmark.stats.power import MISSES, Pilot, Sequence, samples_needed, sequence
 
 __all__ = ["Audit", "ConditionScore", "Finding", "TaskAudit", "as_json", "audit"]
@@ -79,7 +82,7 @@ def audit(run: Run, margin: float = MARGIN) -> Audit:
         for task in tasks
         for contrast in all_contrasts()
         if {contrast.before, contrast.after} <= task.rows.keys()
-        if (pairs := pair(task.rows[contrast.before], task.rows[contrast.after], task.metric)).pairs
+        if len(pairs := pair(task.rows[contrast.before], task.rows[contrast.after], task.metric))
     ]
     corrected = holm([found.p for *_, found in compared])
     look = Look(margin, len(compared))
@@ -142,7 +145,7 @@ def _task(name: str, cells: Mapping[str, CellView], notes: list[str]) -> _Task |
         return None
     for place in rows:
         _refuse_others(own, cells[place], rows["own"], rows[place])
-    if missing := [place for place in _PLACES if place not in rows]:
+    if missing := [place for place in _PLACES if place not in rows and place != TEXT_INPUT]:
         notes.append(f"{name} was not run with: {', '.join(missing)}")
     return _Task(name, own.about.headline, own.scoring, own.model, rows)
 
@@ -218,17 +221,17 @@ def _shares(task: _Task, look: Look) -> list[Finding]:
         _share(
             "lost by reading", "oracle, not right",
             "Misreading: {share} wrong despite ground-truth images.",
-            task.rows.get("oracle", {}), wrong, look,
+            task.rows.get("oracle", as_rows(())), wrong, look,
         ),
         _share(
             "drawn wrongly", "drawn wrongly",
             "Wrong drawings in {share} of {n} episodes.",
-            task.rows.get("own", {}), drawn_wrongly, look,
+            task.rows.get("own", as_rows(())), drawn_wrongly, look,
         ),
         _share(
             "follows corrupt", "follows corrupt",
             "Follows a corrupted drawing in {share} of {n} episodes.",
-            task.rows.get("corrupt", {}), lambda row: row.value(_FOLLOWS), look,
+            task.rows.get("corrupt", as_rows(())), lambda row: row.value(_FOLLOWS), look,
         ),
     )  # fmt: skip
     return [one for one in found if one]
@@ -238,18 +241,19 @@ def _share(
     name: str, label: str, words: str, rows: Rows, value: Callable[[Score], float | None], look: Look
 ) -> Finding | None:
     """Average a value from 0 to 1 over the rows that have it; None if no row has."""
-    found = [(row, number) for row in rows.values() if (number := value(row)) is not None]
+    found = averaged(rows.values(), value)
     if not found or any(not 0 <= number <= 1 for _, number in found):
         return None
-    measured = interval([number for _, number in found], [row.cluster for row, _ in found])
+    measured = interval_of(found)
     assert measured.mean is not None and measured.low is not None and measured.high is not None
     half = (measured.high - measured.low) / 2
     more = max(1, math.ceil(measured.n * (half / look.margin) ** 2) - measured.n) if half > look.margin else None
     wide = f" It is not settled to within {100 * look.margin:.0f} points." if more else ""
     sentence = words.format(share=_percent(measured), n=measured.n) + wide + _would_settle(more)
+    samples = {row.sample for row in rows.values()}
     return Finding(
         name, label, "share", measured.mean, measured.low, measured.high, p=None, p_holm=None, n=measured.n,
-        left_out=len(rows) - len(found), verdict="open" if more else "more", more_needed=more, sentence=sentence,
+        left_out=len(samples) - len(found), verdict="open" if more else "more", more_needed=more, sentence=sentence,
     )  # fmt: skip
 
 
@@ -300,7 +304,7 @@ class Settling:
         if found.withheld:
             return found.withheld
         now = gain_sequence(found, len(self._tasks))
-        if now is None and found.pairs:
+        if now is None and len(found):
             return "its score is not from 0 to 1, so the drawing gain cannot be tracked"
         if now and (settled := now.settled(self._margin)):
             span = f"[{100 * now.low:+.1f}, {100 * now.high:+.1f}]"

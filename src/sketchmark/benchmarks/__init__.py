@@ -16,6 +16,7 @@ from sketchmark.episode.desk import Desk
 from sketchmark.episode.protocol import PROTOCOLS, FilledPrompts, Protocol
 from sketchmark.episode.sample import Sample
 from sketchmark.errors import BadInput, CallFailed, DataMissing, SketchmarkError
+from sketchmark.media import Picture
 
 ALIASES = {
     "guarded.direct": "sketchmark.benchmarks:direct",
@@ -71,6 +72,8 @@ def _guarded(name: str) -> Protocol:
     async def play(desk: Desk, prompts: FilledPrompts) -> None:
         if reason := prompts.sample.fields.get("broken"):
             raise CallFailed("broken_row", reason)
+        if prompts.blind:
+            prompts = replace(prompts, sample=without_image_index(prompts.sample))
         await inner.play(desk, prompts)
 
     return replace(inner, play=play)
@@ -104,6 +107,16 @@ def add_image_index_to_report_prompt(prompt: str, info: str) -> str:
         return prompt
     first, stop, rest = prompt.partition(". ")
     return f"{first}. {info} {rest}" if stop else add_image_index_to_prompt(prompt, info)
+
+
+def without_image_index(sample: Sample) -> Sample:
+    """Return the sample without the sentence that numbers its images, which are not shown in mode `blind`."""
+    shown = ([one] if isinstance(one, Picture) else one for one in sample.pictures.values())
+    info = get_image_index_info(sum(len(images) for images in shown))
+    if not info:
+        return sample
+    fields = {name: text.replace(f"{info} ", "").replace(info, "") for name, text in sample.fields.items()}
+    return replace(sample, fields=fields)
 
 
 Language = Literal["en", "zh"]

@@ -83,7 +83,7 @@ def _modes(tasks: str, catalog: Catalog) -> dict[str, list[str]]:
                 f"an audit needs direct and {DRAWING_MODE}; `sketchmark show {name}` lists what it has",
             )
         found[name] = [mode for mode in MODES if mode in has]
-        if len(found[name]) < len(MODES):
+        if "text_cot" not in has:
             tell(f"warning: {name} has no mode text_cot: a picture is not held against words", err=True)
     return found
 
@@ -122,10 +122,12 @@ _CHOSEN = {"mode", "canvas", "limit", "shard", "log_samples", "details", "verbos
 )
 @click.option("--json", "as_json", is_flag=True, help="All numbers as JSON.")
 def audit_command(run: Path | None, **options: Any) -> int:
-    """Run direct, text_cot and visual_cot on every canvas that the task allows, and show where the gain comes from.
+    """Run blind, direct, text_cot and visual_cot on every canvas that the task allows, and show where the gain comes
+    from.
 
     \b
     Each with its interval, and the number of samples that would settle it:
+      direct − blind     what the images of the question add
       oracle − own       the cost of wrong drawings
       oracle, not right  the cost of misreading correct ones
       own − blank        what the drawing's content adds

@@ -222,7 +222,7 @@ def show_command(
     except DataMissing as error:
         tell(f"(no sample: {error})")
         sample = None
-    for name in [mode or pick.mode] if mode or pick.mode else found.modes:
+    for name in [mode or pick.mode] if mode or pick.mode else found.declared.modes:
         _show_mode(found, str(name), sample)
     if sample and output_path:
         _save(sample, output_path)

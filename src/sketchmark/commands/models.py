@@ -5,11 +5,11 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import asdict
 from itertools import count
 from pathlib import Path
+from typing import Any, TypeVar
 
 import click
 
@@ -18,17 +18,39 @@ from sketchmark.commands.options import include_option
 from sketchmark.doctor import CHECKS, examine
 from sketchmark.doctor.checks import Calls, Check, Examination
 from sketchmark.engines import run_async
+from sketchmark.episode.model import Model
 from sketchmark.errors import BadInput
+from sketchmark.models import paired
 from sketchmark.models.wrappers import price_of
-from sketchmark.settings import parse_arguments
+from sketchmark.settings import pair_name, parse_arguments
 from sketchmark.terminal import notice, tell, tell_all
 from sketchmark.terminal.tables import wrapped
 
 _VERDICT, _CHECK = 10, 34
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def _drawer_options(command: F) -> F:
+    command = click.option("--drawer-args", default="", help="Its arguments: key=value,key=value.")(command)
+    return click.option("--drawer", default="", help="As in `run`: a second model, which makes the drawings.")(
+        command
+    )
+
+
+def _made(include: tuple[Path, ...], model: str, model_args: str, drawer: str, drawer_args: str) -> Model:
+    """Make the model, or the pair of it and its drawer."""
+    catalog = Catalog(include, notify=notice)
+    known = catalog.understood(model, parse_arguments(model_args), drawer, parse_arguments(drawer_args))
+    if known.drawer_args and not known.drawer:
+        raise BadInput("--drawer-args without a drawer", "add --drawer MODEL")
+    draws = catalog.model(known.drawer, known.drawer_args) if known.drawer else None
+    return paired(catalog.model(known.model, known.model_args), draws)
 
 
 def in_lines(found: Examination, width: int) -> Iterator[str]:
     yield f"{found.model}: {'all well' if found.is_healthy else 'not all is well'}"
+    for note in found.notes:
+        yield from wrapped(note, width)
     yield ""
     for finding in found.findings:
         head = f"{finding.verdict:<{_VERDICT}}{finding.check:<{_CHECK}}"
@@ -55,10 +77,19 @@ def _took(calls: Calls) -> str:
 @click.command("doctor")
 @click.option("--model", "-m", required=True, help="As in `run`: provider/name or an alias.")
 @click.option("--model-args", default="", help="Its arguments: key=value,key=value.")
+@_drawer_options
 @include_option("A Python file with a model of yours.")
 @click.option("--prices", type=click.Path(path_type=Path, exists=True), help="YAML price table, for what it cost.")
 @click.option("--json", "as_json", is_flag=True, help="All of it as JSON.")
-def doctor_command(model: str, model_args: str, include: tuple[Path, ...], prices: Path | None, as_json: bool) -> int:
+def doctor_command(
+    model: str,
+    model_args: str,
+    drawer: str,
+    drawer_args: str,
+    include: tuple[Path, ...],
+    prices: Path | None,
+    as_json: bool,
+) -> int:
     """Examine a MODEL by some twenty small calls, each checked by our own readers.
 
     \b
@@ -73,14 +104,12 @@ def doctor_command(model: str, model_args: str, include: tuple[Path, ...], price
     does not, 2 when the model cannot be reached.
     """
 
-    price = price_of(prices, model) if prices else None
-    patient = Catalog(include, notify=notice).model(model, parse_arguments(model_args))
+    price = price_of(prices, pair_name(model, drawer)) if prices else None
+    patient = _made(include, model, model_args, drawer, drawer_args)
     done = count(1)
 
     def told(finding: Check) -> None:
-        number = next(done)
-        if sys.stderr.isatty():
-            tell(f"{number}/{len(CHECKS)} {finding.check}: {finding.verdict}", err=True)
+        tell(f"{next(done)}/{len(CHECKS)} {finding.check}: {finding.verdict}", err=True)
 
     async def look() -> Examination:
         try:
@@ -102,6 +131,7 @@ def doctor_command(model: str, model_args: str, include: tuple[Path, ...], price
 @click.command("serve")
 @click.option("--model", required=True, help="The model to serve, as in `run`: player/solver, hf/PATH...")
 @click.option("--model-args", default="", help="Its arguments: key=value,key=value.")
+@_drawer_options
 @include_option("A Python file with a model of yours.")
 @click.option("--host", default="127.0.0.1", show_default=True, help="Another address only with --key-env.")
 @click.option("--port", default=8000, show_default=True, help="0 takes any free port.")
@@ -118,6 +148,8 @@ def doctor_command(model: str, model_args: str, include: tuple[Path, ...], price
 def serve_command(
     model: str,
     model_args: str,
+    drawer: str,
+    drawer_args: str,
     include: tuple[Path, ...],
     host: str,
     port: int,
@@ -140,9 +172,9 @@ def serve_command(
     key = remember(os.environ.get(key_env, "")) if key_env else None
     if key_env and not key:
         raise BadInput(f"--key-env: the environment has no {key_env}", f"export {key_env}=...")
-    served = Silent(Catalog(include, notify=notice).model(model, parse_arguments(model_args)), unheard)
+    served = Silent(_made(include, model, model_args, drawer, drawer_args), unheard)
 
     def ready(url: str) -> None:
-        tell(f"Serving {model} at {url}")
+        tell(f"Serving {pair_name(model, drawer)} at {url}")
 
     asyncio.run(serve(served, host=host, port=port, ready=ready, faults=faults, key=key, fates=fates))

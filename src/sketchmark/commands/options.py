@@ -82,8 +82,9 @@ def _canvases() -> list[str]:
 COMPLETED: dict[str, Callable[[], Iterable[str]]] = {
     "tasks": _tasks,
     "model": _models,
+    "drawer": _models,
     "judge": _models,
-    "mode": lambda: ("direct", "visual_cot", "text_cot"),
+    "mode": lambda: ("direct", "visual_cot", "text_cot", "blind", "text_input"),
     "canvas": _canvases,
 }
 """Settings whose values a shell completes."""
@@ -178,7 +179,7 @@ def setting_options(before: Mapping[str, Sequence[click.Option]]) -> Iterator[cl
         yield _setting_option(field)
 
 
-NEVER_BY_DEFAULT = frozenset({"fresh", "trust_code", "shard", "retry_failed", "quiet", "repeats"})
+NEVER_BY_DEFAULT = frozenset({"fresh", "trust_code", "shard", "retry_failed", "quiet"})
 """Settings that only a command line gives: they delete, run code, or are meant for one invocation."""
 
 

@@ -13,9 +13,11 @@ from sketchmark.episode import Failure
 from sketchmark.errors import RunStopped
 from sketchmark.folder import RunFolder
 from sketchmark.folder.results_format import CellResult
+from sketchmark.models import pair_arguments
+from sketchmark.models.wrappers import PairPrice, parts_of
 from sketchmark.results.rescore import failed
 from sketchmark.runs import PreparedRun, prepare
-from sketchmark.runs.estimate import Estimate, estimate
+from sketchmark.runs.checks import Estimate, estimate
 from sketchmark.runs.plan import Cell
 from sketchmark.runs.runner import Budget, Price
 from sketchmark.secrets import keys_not_needed, to_write_down
@@ -30,17 +32,23 @@ _COLUMNS = ("episodes", "calls", "pictures_in", "pictures_out", "tokens_in", "to
 def print_estimate(run: PreparedRun) -> None:
     """Print a row for each cell, and one for the calls of the judge and of the extractor if there are such."""
     budget, judge, extractor = run.budget, run.resources.judge, run.resources.extractor
-    several = bool(judge or extractor)
+    drawer = run.settings.drawer
+    several = bool(drawer or judge or extractor)
     names = ("task.mode", *["asked"] * several)
     columns = (*names, *(name.replace("_", " ") for name in _COLUMNS), *["cost"] * bool(budget.price))
     table = Table("Dry run, no calls made. Upper bounds:", columns, texts=len(names))
     total: Counter[str] = Counter()
     repeated: Counter[str] = Counter()
+    drawn: Counter[str] = Counter()
     cost = 0.0
     for name, found in _estimates(run).items():
         repeated.update(found.repeated)
+        drawn.update({key: count for key, count in found.usage.items() if key.endswith("pictures_out")})
+        own, drawers = parts_of(found.usage)
+        own_price, drawer_price = _prices_of(budget.price)
         for asked, usage, price in (
-            ("the model", found.usage, budget.price),
+            ("the model", own, own_price),
+            (f"drawer {drawer}", drawers, drawer_price),
             (f"judge {judge.name}" if judge else "", found.judge, budget.judge_price),
             (f"extractor {extractor.name}" if extractor else "", found.extractor, budget.extractor_price),
         ):
@@ -50,7 +58,7 @@ def print_estimate(run: PreparedRun) -> None:
                 table.add(name, *[asked] * several, *_row(usage), *_cost(price, usage))
     table.add("total", *[""] * several, *_row(total), *([f"{cost:.2f}"] if budget.price else []), style="bold")
     if budget.price and cost:
-        table.below += (_explained(cost, budget.price({"pictures_out": total["pictures_out"]})),)
+        table.below += (_explained(cost, budget.price(drawn)),)
     if repeated and not run.settings.no_cache:
         free = f", {budget.price(repeated):.2f} of the cost," if budget.price else ""
         table.below += (f"{repeated['calls']:,} of the calls{free} repeat others; the cache answers them for free.",)
@@ -68,6 +76,11 @@ def _explained(cost: float, images: float) -> str:
         f"Of {cost:.2f}, {images:.2f} is for images returned. The other {cost - images:.2f} is for tokens, if every "
         "reply is as long as its limit; a run usually costs less."
     )
+
+
+def _prices_of(price: Price | None) -> tuple[Price | None, Price | None]:
+    """Return the prices of a model and of its drawer."""
+    return (price.thinker, price.drawer) if isinstance(price, PairPrice) else (price, price)
 
 
 def _row(usage: Mapping[str, int]) -> list[str]:
@@ -184,7 +197,8 @@ def _name_failures(folder: RunFolder, cell: Cell, summary: CellResult | None, ve
         for line in first.traceback.splitlines() if verbose else ():
             tell(f"    {line}", err=True)
     if summary and 0 < summary.episodes == len(kinds.get("no_picture", [])):
-        asked = f"sketchmark doctor --model {cell.settings.model}"
+        drawer = f" --drawer {cell.settings.drawer}" if cell.settings.drawer else ""
+        asked = f"sketchmark doctor --model {cell.settings.model}{drawer}"
         tell(f"sketchmark: {cell.name}: not one drawing came; `{asked}` shows what the model can do", err=True)
     return [failure for found in kinds.values() for _, failure in found]
 
@@ -210,7 +224,7 @@ def run_suite_and_print(
     def begin(outcome: ModelOutcome) -> None:
         if not quiet:
             at = outcomes.index(outcome) + 1
-            tell(f"[{at}/{len(outcomes)}] {outcome.entry.model} → {outcome.path}", err=True)
+            tell(f"[{at}/{len(outcomes)}] {outcome.entry.shown} → {outcome.path}", err=True)
 
     known = {outcome.entry.name: len(outcome.errors) for outcome in outcomes}
     codes = []
@@ -272,9 +286,10 @@ def _told_at_the_end(outcomes: Sequence[ModelOutcome], codes: Sequence[int]) -> 
 def _print_plan(suite: Suite, outcomes: Sequence[ModelOutcome]) -> None:
     """Print models, addresses, cells and upper bounds of calls, before anything is paid for."""
     for outcome in outcomes:
-        tell(f"{outcome.entry.model} → {outcome.path}", bold=True)
+        tell(f"{outcome.entry.shown} → {outcome.path}", bold=True)
         for run in outcome.runs:
-            arguments = ", ".join(f"{name}={value}" for name, value in to_write_down(run.settings.model_args).items())
+            given = pair_arguments(to_write_down(run.settings.model_args), to_write_down(run.settings.drawer_args))
+            arguments = ", ".join(f"{name}={value}" for name, value in given.items())
             tell(f"  {', '.join(map(_cell, run.cells))}{f'; {arguments}' if arguments else ''}")
     tell()
     priced = suite.prices is not None
@@ -318,7 +333,8 @@ def _estimated(outcome: ModelOutcome) -> tuple[Counter[str], float, float]:
             ):
                 usage.update(asked)
                 cost += price(asked) if price else 0.0
-            images += budget.price({"pictures_out": found.usage.get("pictures_out", 0)}) if budget.price else 0.0
+            drawn = {key: count for key, count in found.usage.items() if key.endswith("pictures_out")}
+            images += budget.price(drawn) if budget.price else 0.0
     return usage, cost, images
 
 

@@ -23,7 +23,7 @@ from sketchmark.commands.options import (
 from sketchmark.errors import BadInput
 from sketchmark.terminal import notice
 
-_NAMED_IN_THE_FILE = ("model", "tasks", "model_args")
+_NAMED_IN_THE_FILE = ("model", "tasks", "model_args", "drawer", "drawer_args")
 _OF_THE_OUTPUT = ("dry_run", "details", "verbose", "quiet")
 _ARGUMENTS = ("task_args", "gen_kwargs", "judge_args", "extractor_args")
 

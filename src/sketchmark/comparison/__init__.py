@@ -15,6 +15,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from sketchmark.comparison.breakdowns import breakdowns, canvas_table, split_by_drawing
 from sketchmark.comparison.findings import (
     Breakdown,
@@ -48,11 +50,12 @@ from sketchmark.comparison.tables import to_terminal
 from sketchmark.errors import BadInput, RunConflict, SketchmarkError
 from sketchmark.files import from_home
 from sketchmark.folder import RunFolder
+from sketchmark.folder.columns import Rows
 from sketchmark.folder.format import condition
-from sketchmark.folder.index import CellView, RunView, failure_counts, open_cells
+from sketchmark.folder.index import CellView, RunView, open_cells
 from sketchmark.folder.results_format import Results
 from sketchmark.results.aggregate import results_before
-from sketchmark.results.summary import MODE_PAIRS, Pairs, Rows, pair, withheld
+from sketchmark.results.summary import MODE_PAIRS, Pairs, pair, withheld
 from sketchmark.stats.differences import holm
 from sketchmark.stats.intervals import Interval
 from sketchmark.stats.power import Pilot
@@ -181,7 +184,7 @@ class _Work:
         for cell in cells:
             if cell.run in self.results and (table := beside(cell, rows[id(cell)], self.results[cell.run])):
                 self.published.append(table)
-        if not any(row.value(metric) is not None for found in rows.values() for row in found.values()):
+        if all(bool(np.isnan(found.metric(metric)).all()) for found in rows.values()):
             self.notes.append(f"{cells[0].task}: nothing is scored by {metric}")
             return
         for before, after in across_runs(cells, runs):
@@ -201,7 +204,7 @@ class _Work:
         label = _modes(after, before) if kind == "modes" else f"{after.run} − {before.run}, {_played(after, before)}"
         self._check(f"{before.task}: {label}", before, after, rows, kind == "runs")
         pairs = pair(rows[id(before)], rows[id(after)], metric)
-        if not pairs.pairs:
+        if not len(pairs):
             self.notes.append(f"{before.task}: {label}: no sample is scored on both sides by {metric}")
             return
         scores = pairs.scores()
@@ -228,7 +231,7 @@ class _Work:
         if self.power is None:
             return None
         pilot = Pilot.of(pairs.before, pairs.after, pairs.clusters)
-        return Plan(self.power, pilot.samples_needed(self.power), pilot.smallest_gain(len(pairs.pairs)))
+        return Plan(self.power, pilot.samples_needed(self.power), pilot.smallest_gain(len(pairs)))
 
     def _check(self, what: str, before: CellView, after: CellView, rows: Mapping[int, Rows], same_mode: bool) -> None:
         """Refuse two sides with different samples, or cells of one mode with different prompts or scoring.
@@ -276,7 +279,7 @@ def _labels(runs: Sequence[Path]) -> list[str]:
 
 
 def _side(cell: CellView, score: Interval, rows: Rows) -> Side:
-    return Side(cell.run, cell.model, cell.name, cell.mode, cell.canvas, cell.scoring, score, failure_counts(rows))
+    return Side(cell.run, cell.model, cell.name, cell.mode, cell.canvas, cell.scoring, score, rows.flag_counts())
 
 
 def _modes(after: CellView, before: CellView) -> str:

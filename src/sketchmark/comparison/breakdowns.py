@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import math
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -18,8 +19,10 @@ from sketchmark.comparison.findings import (
     span,
 )
 from sketchmark.episode.desk import CANVASES
-from sketchmark.folder.index import CellView, failure_counts
-from sketchmark.results.summary import Pair, Pairs, Rows, mean_of, pair
+from sketchmark.folder.builders import as_rows
+from sketchmark.folder.columns import Floats, Rows, first_seen
+from sketchmark.folder.index import CellView
+from sketchmark.results.summary import Mask, Pairs, mean_of, pair
 from sketchmark.stats.differences import Difference, holm, trend
 from sketchmark.stats.intervals import Interval, as_percent
 
@@ -34,29 +37,32 @@ _LARGEST = 1e100
 
 def breakdowns(pairs: Pairs, first: list[str]) -> tuple[Breakdown, ...]:
     """Break a difference down by each group key with at least two values, the task's own keys `first`."""
-    keys = dict.fromkeys([*first, *(key for pair in pairs.pairs for key in pair.groups)])
-    found = (_breakdown(pairs, key) for key in keys if key != "cluster")
+    found = (_breakdown(pairs, key) for key in dict.fromkeys([*first, *pairs.group_keys()]) if key != "cluster")
     return tuple(one for one in found if one is not None)
 
 
 def _breakdown(pairs: Pairs, key: str) -> Breakdown | None:
-    having = pairs.where(lambda pair: key in pair.groups)
-    values = [pair.groups[key] for pair in having.pairs]
-    names = sorted({str(value) for value in values})
+    codes, values = pairs.group(key)
+    having = pairs.where(codes >= 0)
+    codes = codes[codes >= 0]
+    present = first_seen(codes)
+    names = sorted({str(values[code]) for code in present})
     if len(names) < 2:
         return None
-    levels = [value for value in values if isinstance(value, (int, float)) and abs(value) < _LARGEST]
-    if len(levels) == len(values):
-        differences = [pair.after - pair.before for pair in having.pairs]
+    if all(isinstance(values[code], (int, float)) and abs(values[code]) < _LARGEST for code in present):
+        table = [value if isinstance(value, (int, float)) else math.nan for value in values]
+        levels = np.array(table, float)[codes]
+        differences = having.after - having.before
         return Breakdown(
-            key, "difficulty", _groups(having, _ranges(key, levels)), trend(levels, differences, having.clusters)
+            key, "difficulty", _groups(having, _ranges(levels)), trend(levels, differences, having.clusters)
         )
     if len(names) > MOST_CATEGORIES:
         return None
-    return Breakdown(key, "category", _groups(having, [(name, _is(key, name)) for name in names]), None)
+    texts = np.array([str(value) for value in values])[codes]
+    return Breakdown(key, "category", _groups(having, [(name, texts == name) for name in names]), None)
 
 
-def _groups(pairs: Pairs, parts: list[tuple[str, Callable[[Pair], bool]]]) -> tuple[Group, ...]:
+def _groups(pairs: Pairs, parts: list[tuple[str, Mask]]) -> tuple[Group, ...]:
     made = []
     for name, wanted in parts:
         part = pairs.where(wanted)
@@ -68,25 +74,18 @@ def _groups(pairs: Pairs, parts: list[tuple[str, Callable[[Pair], bool]]]) -> tu
     )
 
 
-def _ranges(key: str, levels: list[int | float]) -> list[tuple[str, Callable[[Pair], bool]]]:
-    distinct = sorted(set(levels))
+def _ranges(levels: Floats) -> list[tuple[str, Mask]]:
+    distinct: list[float] = np.unique(levels).tolist()
     if len(distinct) <= MOST_LEVELS:
-        return [(f"{level:g}", _between(key, level, level)) for level in distinct]
+        return [(f"{level:g}", levels == level) for level in distinct]
     ends = np.unique(np.quantile(levels, np.arange(1, RANGES + 1) / RANGES, method="inverted_cdf"))
     parts = []
     low = distinct[0]
     for end in ends.tolist():
-        parts.append((f"{low:g}" if low == end else f"{low:g} to {end:g}", _between(key, low, end)))
+        inside = (low <= levels) & (levels <= end)
+        parts.append((f"{low:g}" if low == end else f"{low:g} to {end:g}", inside))
         low = next((level for level in distinct if level > end), end)
     return parts
-
-
-def _is(key: str, name: str) -> Callable[[Pair], bool]:
-    return lambda pair: str(pair.groups[key]) == name
-
-
-def _between(key: str, low: float, high: float) -> Callable[[Pair], bool]:
-    return lambda pair: low <= float(pair.groups[key]) <= high
 
 
 def canvas_table(cells: Mapping[str, tuple[CellView, Rows]], metric: str) -> CanvasTable | None:
@@ -103,7 +102,7 @@ def canvas_table(cells: Mapping[str, tuple[CellView, Rows]], metric: str) -> Can
     scores = []
     for name, (_, rows) in ordered.items():
         score = mean_of(metric, rows.values())
-        scores.append(CanvasScore(name, score, against[name], corrected[name], failure_counts(rows)))
+        scores.append(CanvasScore(name, score, against[name], corrected[name], as_rows(rows).flag_counts()))
     first = next(iter(ordered.values()))[0]
     return CanvasTable(
         first.task, metric, first.run, first.model, first.scoring, tuple(scores), _canvas_sentence(scores)
@@ -190,12 +189,11 @@ def _negated(found: Difference) -> Difference:
 
 def split_by_drawing(pairs: Pairs) -> DrawingSplit | None:
     """Split the pairs by whether the drawing was right; None if no drawing was scored."""
-    right = pairs.where(lambda pair: pair.drawing_right is True)
-    wrong = pairs.where(lambda pair: pair.drawing_right is False)
-    if not right.pairs and not wrong.pairs:
+    right, wrong = pairs.where(pairs.drawing_right == 1), pairs.where(pairs.drawing_right == 0)
+    if not len(right) and not len(wrong):
         return None
     when_right, when_wrong = right.scores()[1], wrong.scores()[1]
-    binary = all(pair.after in (0, 1) for part in (right, wrong) for pair in part.pairs)
+    binary = all(bool(np.isin(part.after, (0, 1)).all()) for part in (right, wrong))
     return DrawingSplit(
         when_right,
         when_wrong,

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
+import numpy as np
 from msgspec import Struct, structs
 
 from sketchmark.comparison.findings import bounds, mean_of
@@ -15,11 +16,12 @@ from sketchmark.folder import RunFolder, run_folders
 from sketchmark.folder.index import CellView, RunView
 from sketchmark.folder.results_format import Gain, Metric
 from sketchmark.results import summary
+from sketchmark.tasks.files import BLIND
 from sketchmark.terminal.tables import Table
 
 
 class Standing(Struct, kw_only=True):
-    """One cell: its score, the number of samples, and the gain over direct."""
+    """One cell: its score, the number of samples, and its gain: over direct, or of direct over blind."""
 
     cell: str
     task: str
@@ -173,7 +175,7 @@ def _rank(row: BoardRow, task: str, sort: str) -> list[float]:
     if sort == "cost":
         return [sum(row.costs.values()) if row.costs else float("inf")]
     if sort == "gain":
-        found = [one.gain.gain for one in own if one.gain and one.gain.gain is not None]
+        found = [one.gain.gain for one in own if one.gain and one.gain.gain is not None and one.gain.over == "direct"]
     else:
         found = [one.score.mean for one in own if one.score and sort in ("score", "tag")]
     return [*sorted(-mean for mean in found), float("inf")]
@@ -193,7 +195,7 @@ def _without_judge(runs: Sequence[RunView], rows: Sequence[BoardRow]) -> Iterato
     """Note that costs are without the judge: a run folder does not keep the judge's usage."""
     if not any(row.costs for row in rows):
         return
-    judges = {row.judge for run in runs for cell in run.cells.values() for row in cell.rows.values() if row.judge}
+    judges = {judge for run in runs for cell in run.cells.values() for judge in cell.rows.judges()}
     if judges:
         yield f"the cost is without the judge ({', '.join(sorted(judges))})"
 
@@ -229,10 +231,12 @@ def _differing(first: RunView, before: CellView, run: RunView, after: CellView, 
         yield f"are not the same test: {'; '.join(found[:3])}{more}"
         return
     score = metric or after.headline
-    one, other = ({name for name, row in side.items() if row.value(score) is not None} for side in rows)
-    if one != other:
+    mine, theirs = rows[0].align(rows[1])
+    one, other = (~np.isnan(side.metric(score)) for side in rows)
+    shared = int((one[mine] & other[theirs]).sum())
+    if not shared == one.sum() == other.sum():
         yield (
-            f"are scored on different samples ({len(other)} and {len(one)}, {len(one & other)} of them shared)"
+            f"are scored on different samples ({other.sum()} and {one.sum()}, {shared} of them shared)"
             ", so their scores can't be ranked; `sketchmark compare` pairs the samples that two folders share"
         )
     for line in how_generated(*sides):
@@ -263,8 +267,9 @@ def _overview(board: Leaderboard, names: dict[str, str]) -> Table:
     scorings = ", ".join(dict.fromkeys(one.scoring for one in every if one.scoring)) or "no scoring yet"
     priced = any(row.costs for row in board.rows)
     tagged = any(row.tags for row in board.rows)
+    seen = ", of direct over blind" * any(one.gain is not None and one.gain.over == BLIND for one in every)
     table = Table(
-        f"Leaderboard: scores in percent by {scorings}, with the gain over direct",
+        f"Leaderboard: scores in percent by {scorings}, with the gain over direct{seen}",
         (*["tags"] * tagged, "model", "mode", *board.tasks, "n", *(["cost"] if priced else [])),
         texts=2 + tagged,
     )

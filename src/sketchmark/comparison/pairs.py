@@ -8,16 +8,20 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+import numpy as np
+
 from sketchmark.comparison.findings import PublishedRow, PublishedTable
 from sketchmark.files.jsonl import plain
 from sketchmark.folder import differences
+from sketchmark.folder.columns import Rows
 from sketchmark.folder.format import CellRecord, condition
 from sketchmark.folder.index import CellView
 from sketchmark.folder.results_format import Results
 from sketchmark.models.layout import NATIVE_HISTORY
-from sketchmark.results.summary import MODE_PAIRS, Rows, mean_of, withheld
+from sketchmark.results.summary import MODE_PAIRS, mean_of, withheld
 from sketchmark.stats.differences import apart, share_of
 from sketchmark.stats.intervals import Interval, interval
+from sketchmark.tasks.files import BLIND, TEXT_INPUT
 from sketchmark.tasks.published import Published
 
 _STEPS = "the published runs were told the number of steps by the truth, yours ended by itself"
@@ -101,7 +105,7 @@ def _otherwise_read(own: str, theirs: str) -> str:
     )
 
 
-_MUST_AGREE = ("protocol", "prompts", "settings", "in_words")
+_MUST_AGREE = ("protocol", "prompts", "settings", "in_words", "blind")
 """Keys of `play` in which two cells of one mode must agree. Temperatures and token limits may differ on purpose:
 they make a note."""
 
@@ -144,7 +148,7 @@ def _drawn_differently(before: CellView, after: CellView) -> list[str]:
 
 def how_sourced(before: CellView, after: CellView, rows_before: Rows, rows_after: Rows) -> list[str]:
     """Explain two runs without a sample in common. A smaller --limit does not matter."""
-    if not rows_before or not rows_after or rows_before.keys() & rows_after.keys():
+    if not rows_before or not rows_after or len(rows_before.align(rows_after)[0]):
         return []
     source = differences(before.about.source, after.about.source, "source")
     return ["data: no sample in common", *source]
@@ -152,11 +156,15 @@ def how_sourced(before: CellView, after: CellView, rows_before: Rows, rows_after
 
 def how_grouped(rows_before: Rows, rows_after: Rows) -> list[str]:
     """Name shared samples with different content."""
-    shared = [name for name in rows_before if name in rows_after]
-    changed = [name for name in shared if rows_after[name].fingerprint != rows_before[name].fingerprint]
+    mine, theirs = rows_before.align(rows_after)
+    one, other = rows_before.fingerprints, rows_after.fingerprints
+    if len(mine) == len(rows_before) == len(rows_after) and np.array_equal(mine, theirs) and one.same(other):
+        return []
+    prints = one.all(), other.all()
+    changed = [a for a, b in zip(mine.tolist(), theirs.tolist(), strict=True) if prints[0][a] != prints[1][b]]
     if not changed:
         return []
-    shown = ", ".join(changed[:3]) + (", …" if len(changed) > 3 else "")
+    shown = ", ".join(rows_before.keys_in_order[place] for place in changed[:3]) + (", …" if changed[3:] else "")
     return [f"data: {len(changed)} of the shared samples differ in what is asked or true ({shown})"]
 
 
@@ -190,7 +198,7 @@ def across_modes(cells: Sequence[CellView], runs: Sequence[str]) -> Iterator[tup
 def across_canvases(cells: Sequence[CellView], runs: Sequence[str]) -> Iterator[dict[str, CellView]]:
     seen: set[frozenset[int]] = set()
     for pool in _pools(cells, runs):
-        for mode in dict.fromkeys(mode for mode, _ in pool if mode not in ("direct", "text_cot")):
+        for mode in dict.fromkeys(mode for mode, _ in pool if mode not in ("direct", "text_cot", BLIND, TEXT_INPUT)):
             group = {canvas: cell for (of, canvas), cell in pool.items() if of == mode}
             key = frozenset(map(id, group.values()))
             if len(group) > 1 and key not in seen:

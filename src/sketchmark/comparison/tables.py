@@ -26,6 +26,8 @@ from sketchmark.comparison.headlines import (
     control_sentences,
     controls_table,
     is_gain,
+    is_perception,
+    is_seeing,
     side_names,
 )
 from sketchmark.folder.results_format import CellResult, Gain, Metric, Results
@@ -34,6 +36,7 @@ from sketchmark.models.layout import NATIVE_HISTORY
 from sketchmark.results.aggregate import own_numbers, why_none
 from sketchmark.stats.differences import Difference
 from sketchmark.stats.intervals import Interval, as_p, as_percent, as_points
+from sketchmark.tasks.files import BLIND
 from sketchmark.terminal.tables import Table, wrapped
 
 _WAYS = {SVG: "drawn by code (svg), not by pixels", NATIVE_HISTORY: "with native history, a separate condition"}
@@ -99,7 +102,7 @@ def gains_table(gains: Sequence[Gain]) -> Table:
     table = Table("Gain over direct, on the same samples", (*names, *numbers), texts=len(names))
     for gain in gains:
         table.add(
-            *(gain.task, gain.metric, gain.mode, gain.canvas),
+            *(gain.task, gain.metric, gain.mode, f"over {BLIND}" if gain.over == BLIND else gain.canvas),
             mean_of(gain),
             bounds(gain),
             as_p(gain.p_holm),
@@ -128,10 +131,13 @@ def labelled(cells: Mapping[str, CellResult]) -> Iterator[tuple[str, CellResult]
 def tables(comparison: Findings, details: bool = False) -> Iterator[Table]:
     """Yield the tables of a comparison, the answer first; breakdowns only with `details`."""
     several = len({side.run for row in comparison.rows for side in (row.before, row.after)}) > 1
+    apart = [tuple(filter(kind, comparison.rows)) for kind in (is_seeing, is_perception)]
+    rest = [row for row in comparison.rows if not any(row in rows for rows in apart)]
     for kind in ("runs", "modes"):
-        rows = tuple(row for row in comparison.rows if row.kind == kind and (details or _leads(row, comparison.rows)))
+        rows = tuple(row for row in rest if row.kind == kind and (details or _leads(row, rest)))
         if rows:
             yield _differences(rows, details, several)
+    yield from (_differences(rows, details, several) for rows in apart if rows)
     if controls := controls_table(comparison):
         controls.below = tuple(control_sentences(comparison.canvases))
         yield controls
@@ -161,15 +167,17 @@ def _differences(rows: tuple[TableRow, ...], details: bool, several: bool) -> Ta
     scorings = dict.fromkeys(side.scoring or "strict" for row in rows for side in (row.before, row.after))
     columns = table_columns(details=details)
     across = rows[0].kind == "runs"
-    gains = not across and not details and all(map(is_gain, rows))
-    heads = _RUN_HEADS if gains else _heads(rows)
+    kind = next((kind for kind in _KINDS if all(map(kind, rows))), None)
+    gains = not across and not details and kind is not None
+    modes, before, after = _KINDS[kind] if kind and (gains or kind is not is_gain) else ("Modes", "", "")
+    heads = {"compared": "run", "before": before, "after": after, "change": "gain"} if gains else _heads(rows)
     label = _short_label(rows) if not details and (across or gains) else None
     drawn = [replace(row, label=label(row)) if label else row for row in rows]
     if gains and not several:
         columns = [column for column in columns if column.head != "compared"]
     about = f"in percent by {', '.join(scorings)}, with 95% intervals"
     return Table(
-        f"{'Runs' if across else 'Drawn against direct' if gains else 'Modes'}, same samples, {about}",
+        f"{'Runs' if across else modes}, same samples, {about}",
         tuple(heads.get(column.head, column.head) for column in columns),
         rows=[tuple(column.shown(line_of(row)) for column in columns) for row in drawn],
         texts=1 if gains and not several else 2,
@@ -178,7 +186,12 @@ def _differences(rows: tuple[TableRow, ...], details: bool, several: bool) -> Ta
     )
 
 
-_RUN_HEADS = {"compared": "run", "before": "direct", "after": "drawn", "change": "gain"}
+_KINDS = {
+    is_gain: ("Drawn against direct", "direct", "drawn"),
+    is_seeing: ("Direct against blind", "blind", "direct"),
+    is_perception: ("The puzzle as text against its image", "direct", "text_input"),
+}
+"""Test of a row → title of a table of such rows, and the heads of its scores."""
 _LONGEST_HEAD = 14
 
 

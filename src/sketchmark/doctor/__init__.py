@@ -11,7 +11,8 @@ from sketchmark.doctor import checks
 from sketchmark.doctor.checks import Bedside, Check, Examination, Seen
 from sketchmark.episode.model import Model
 from sketchmark.errors import CallFailed
-from sketchmark.models.wrappers import Price
+from sketchmark.models.wrappers import PairPrice, Price
+from sketchmark.runs.checks import retiring
 
 _AT_ONCE = 4
 
@@ -49,10 +50,11 @@ _VISUAL = (
 
 
 async def examine(
-    model: Model, price: Price | None = None, told: Callable[[Check], None] = lambda finding: None
+    model: Model, price: Price | PairPrice | None = None, told: Callable[[Check], None] = lambda finding: None
 ) -> Examination:
     """Run all checks, and pass each finding to `told`. A wrong address or key ends it at the first call."""
     bed = Bedside(model)
+    retires = await model.retirements()
     able = {"say": model.abilities.say, "draw": model.abilities.draw}
     found: dict[str, Check] = {}
     places = asyncio.Semaphore(_AT_ONCE)
@@ -69,21 +71,44 @@ async def examine(
             try:
                 note(check, await check.ask(bed))
             except CallFailed as error:
-                note(check, Seen("failed", str(error)[:200], "nothing is known of it"))
+                note(check, _refused(error))
 
     first = next(check for check in CHECKS if able[check.act])
     note(first, await first.ask(bed))
     await asyncio.gather(*(one(check) for check in CHECKS if check is not first))
     findings = tuple(found[check.name] for check in CHECKS)
     says, draws = bed.calls("say"), bed.calls("draw")
-    cost = price(vars(says)) + price(vars(draws)) if price else None
-    return Examination(model.name, findings, _modes(findings), says, draws, cost)
+    cost = _cost(price, vars(says), vars(draws)) if price else None
+    return Examination(model.name, findings, _modes(findings), says, draws, cost, tuple(retiring(retires)))
+
+
+_CANNOT = ("no_images", "bad_request", "not_found", "retired")
+"""Kinds of failures in which the server itself says that it cannot do this. It would say so every time."""
+
+
+def _refused(error: CallFailed) -> Seen:
+    if error.kind not in _CANNOT:
+        return Seen("failed", str(error)[:200], "nothing is known of it")
+    means = error.hint if error.kind in ("no_images", "retired") else "the server refuses such a call"
+    return Seen("no", str(error)[:200], means or "")
+
+
+def _cost(price: Price | PairPrice, says: Mapping[str, int], draws: Mapping[str, int]) -> float:
+    """Return the cost of both kinds of calls. In a pair the drawer makes the drawings."""
+    if isinstance(price, PairPrice):
+        return price.thinker(says) + price.drawer(draws)
+    return price(says) + price(draws)
 
 
 def _modes(findings: Iterable[Check]) -> dict[str, str]:
     verdicts = {finding.check: finding.verdict for finding in findings}
     direct = _lacking(verdicts, _DIRECT)
-    return {"direct": direct, "text_cot": direct, "visual_cot": _lacking(verdicts, (*_DIRECT, *_VISUAL))}
+    return {
+        "blind": _lacking(verdicts, _DIRECT[:1]),
+        "direct": direct,
+        "text_cot": direct,
+        "visual_cot": _lacking(verdicts, (*_DIRECT, *_VISUAL)),
+    }
 
 
 def _lacking(verdicts: Mapping[str, str], needed: Iterable[str]) -> str:

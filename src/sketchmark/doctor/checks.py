@@ -54,6 +54,8 @@ class Examination:
     says: Calls = field(default_factory=Calls)
     draws: Calls = field(default_factory=Calls)
     cost: float | None = None
+    notes: tuple[str, ...] = ()
+    """Notes on the model, such as the day on which its provider retires it."""
 
     @property
     def is_healthy(self) -> bool:
@@ -62,6 +64,12 @@ class Examination:
 
 ABOUT = "This is a check-up."
 """Start of every prompt, so that it is not taken for a task."""
+
+
+_DRAWING_TOKENS = 4096
+"""Enough for an image in tokens, with thoughts before it."""
+_CODE_TOKENS = 1024
+"""A shape takes some hundred tokens of SVG."""
 
 
 class Bedside:
@@ -77,7 +85,9 @@ class Bedside:
     async def draw(
         self, *parts: str | Picture | Part, seed: int | None = 1, extra: Mapping[str, object] | None = None
     ) -> Reply:
-        return await self._ask("draw", parts, Options(seed=seed, extra=extra or {}))
+        """Ask for a drawing with a token limit: a model that never ends its reply would hold up the check-up."""
+        most = _CODE_TOKENS if self.model.abilities.draws_code else _DRAWING_TOKENS
+        return await self._ask("draw", parts, Options(max_new_tokens=most, seed=seed, extra=extra or {}))
 
     async def _ask(self, act: str, parts: tuple[str | Picture | Part, ...], options: Options) -> Reply:
         context = Context(tuple(part if isinstance(part, Part) else Part(part) for part in parts))

@@ -131,6 +131,7 @@ class Desk:
         shows_code: bool = False,
         in_words: bool = False,
         keep_going: bool = False,
+        blind: bool = False,
     ) -> None:
         self.context = Context()
         self.turns: list[Turn] = []
@@ -141,6 +142,7 @@ class Desk:
         self._shows_code = shows_code
         self._in_words = in_words
         self._keep_going = keep_going
+        self._blind = blind
         self._drawn = 0
 
     @property
@@ -152,7 +154,10 @@ class Desk:
         return self._model.abilities.combined_prompt and not self._in_words
 
     def show(self, *contents: Content) -> None:
-        """Add texts, images and sounds to the context, each as one part."""
+        """Add texts, images and sounds to the context, each as one part. A blind desk shows no image, whatever the
+        protocol gives it."""
+        if self._blind:
+            contents = tuple(content for content in contents if not isinstance(content, Picture))
         if any(isinstance(content, Sound) for content in contents) and not self._model.abilities.hear:
             raise CallFailed("cannot_hear", f"{self._model.name} takes no sounds")
         self._record("show", tuple(Part(content) for content in contents))

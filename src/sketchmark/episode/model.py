@@ -10,8 +10,8 @@ A new model is one class with one or two methods:
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field, replace
 from numbers import Integral
 from types import MappingProxyType
 from typing import Any, Literal, Protocol
@@ -54,6 +54,19 @@ class Options:
     notes: CallNotes | None = field(default=None, kw_only=True, compare=False, repr=False)
     """Set by the model that counts the calls, for Sketchmark's adapters. It does not change the request."""
 
+    def nth(self, repeat: int, branch: int = 0) -> Options:
+        """Return the options of another episode of the same sample. Its seed, if there is one, differs."""
+        if (repeat, branch) == (self.repeat, self.branch):
+            return self
+        further = _stride(repeat, branch) - _stride(self.repeat, self.branch)
+        seed = None if self.seed is None else _within(self.seed + further, self.seed)
+        return replace(self, repeat=repeat, branch=branch, seed=seed)
+
+    @property
+    def stream(self) -> int:
+        """The seed of a model that always draws from a seeded stream; 0 if none was given for the first episode."""
+        return _stride(self.repeat, self.branch) if self.seed is None else self.seed
+
     def key(self) -> dict[str, Any]:
         return {
             "max_new_tokens": self.max_new_tokens,
@@ -63,6 +76,19 @@ class Options:
             **({"repeat": self.repeat} if self.repeat else {}),
             **({"branch": self.branch} if self.branch else {}),
         }
+
+
+_BRANCHES = 1000
+"""Seeds between two repeats: answers to one drawing get the seeds in between."""
+
+
+def _stride(repeat: int, branch: int) -> int:
+    return _BRANCHES * repeat + branch
+
+
+def _within(seed: int, first: int) -> int:
+    """Keep a seed in the range of the first: some providers take 32 bits."""
+    return seed % 2**31 if 0 <= first < 2**31 else seed
 
 
 MOST_COUNTED = 2**53
@@ -86,6 +112,13 @@ class Usage:
     cached: int = 0
     uncounted: int = 0
     """Calls whose usage is unknown, at least in part."""
+    drawer_tokens_in: int = 0
+    """The drawer's part of `tokens_in`, in a pair of models. The fields below are such parts, too."""
+    drawer_tokens_out: int = 0
+    drawer_pictures_in: int = 0
+    drawer_pictures_out: int = 0
+    drawer_calls: int = 0
+    """The drawer's calls, also those that the cache answered."""
 
     def __post_init__(self) -> None:
         given = vars(self)
@@ -99,6 +132,17 @@ class Usage:
 
     def __add__(self, other: Usage) -> Usage:
         return Usage(**{name: min(MOST_COUNTED, one + getattr(other, name)) for name, one in vars(self).items()})
+
+    def of_drawer(self) -> Usage:
+        """Return the same usage, marked as a drawer's."""
+        return replace(
+            self,
+            drawer_tokens_in=self.tokens_in,
+            drawer_tokens_out=self.tokens_out,
+            drawer_pictures_in=self.pictures_in,
+            drawer_pictures_out=self.pictures_out,
+            drawer_calls=self.calls + self.cached,
+        )
 
 
 def credible(value: object) -> int | None:
@@ -214,6 +258,12 @@ class Model:
     def expect(self, at_once: int) -> None:
         """Prepare for this number of concurrent episodes. A run calls it once, for models that limit their calls."""
 
+    def receives(self, act: str) -> Collection[str] | None:
+        """Return the names of the generation settings that the model gets when it is to `say` or `draw` something:
+        `max_new_tokens`, `temperature`, `seed`, and those of `Options.extra` that the adapter passes on. A run names
+        all others before its first call. None: the adapter does not declare it, and nothing is named."""
+        return None
+
     def forget(self, context: Context, options: Options) -> None:
         """Discard a cached reply. A judge's scorer calls it if the reply is not a verdict."""
 
@@ -221,6 +271,11 @@ class Model:
         """Return name → the day (`2026-12-01`) on which the provider retires the model. Called once before a run.
         A provider that does not publish it, or does not respond, gives nothing."""
         return {}
+
+    async def takes_images(self) -> bool | None:
+        """Return whether the server's list of models says that this one takes images; None if it does not say.
+        Called once before a run that shows images."""
+        return None
 
     async def close(self) -> None:
         """Free connections or weights. Called once, at the end of a run."""

@@ -63,6 +63,8 @@ class FilledPrompts:
     prompts: Mapping[str, Any]
     steps: str = "truth"
     settings: Mapping[str, Any] = field(default_factory=dict)
+    blind: bool = False
+    """The prompts are filled in as if the sample had no images (mode `blind`)."""
 
     def text(self, name: str, **values: object) -> str:
         """Return the prompt `name`, filled in; empty if the mode has no such prompt.
@@ -112,7 +114,7 @@ class FilledPrompts:
         return [part for inner in entry["parts"] for part in self._entry(inner)] if wanted else []
 
     def _pictures(self, name: str) -> Sequence[Picture]:
-        value = self.sample.pictures.get(name, ())
+        value = () if self.blind else self.sample.pictures.get(name, ())
         return [value] if isinstance(value, Picture) else list(value)
 
     def _sounds(self, name: str) -> Sequence[Sound]:

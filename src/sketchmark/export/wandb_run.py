@@ -53,6 +53,7 @@ def write(run: RunView, out: Path) -> list[Path]:
                 upload.log({f"{name}/episodes": _table(wandb, cell), f"{name}/strips": _strips(wandb, run, cell)})
         for gain in summary.live_gains(run):
             name = f"gain/{gain.task}_{gain.mode}" + ("" if gain.canvas == "own" else f"_{gain.canvas}")
+            name += "" if gain.over == "direct" else f"_over_{gain.over}"
             upload.summary[name] = gain.gain
             upload.summary[f"{name}_low"], upload.summary[f"{name}_high"] = gain.ci95
     # Wait for wandb's helper process, which may still be writing.

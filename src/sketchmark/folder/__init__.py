@@ -10,15 +10,19 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import msgspec
+import numpy as np
 
 from sketchmark.episode import Episode, Failure
 from sketchmark.errors import BadInput
 from sketchmark.files import from_home, own_file
 from sketchmark.files.jsonl import LineReader, read_regular, whole_lines
 from sketchmark.files.media_store import PictureStore
+from sketchmark.folder.builders import EpisodeBuilder, RowBuilder
+from sketchmark.folder.columns import Episodes, Rows
 from sketchmark.folder.format import FORMAT, EpisodeLine, RunRecord, Score, ScoreRow, episode_key
-from sketchmark.folder.records import Sharing, newest, unpack_episode
+from sketchmark.folder.records import newest, unpack_episode
 from sketchmark.folder.results_format import Results
+from sketchmark.folder.sources import Source
 
 
 class _SampleId(msgspec.Struct):
@@ -56,7 +60,7 @@ class _Version(msgspec.Struct):
 
 EPISODES = LineReader(EpisodeLine, "an episode line")
 OPENINGS = LineReader(_Opening, "an episode line")
-_ATTEMPTS = LineReader(Attempt, "an episode line")
+ATTEMPTS = LineReader(Attempt, "an episode line")
 SCORES = LineReader(ScoreRow, "a score row")
 NUMBERS = LineReader(Score, "a score row")
 _RESULTS = LineReader(Results, "the results of a run")
@@ -146,9 +150,13 @@ class RunFolder:
         """Yield one row per episode, in the order of the samples."""
         yield from self._within_limit(cell, newest(SCORES.all(self.scores_file(cell, scoring))).values())
 
-    def scored(self, cell: str, scoring: str = "") -> dict[str, Score]:
-        """Return the same rows by key and without their notes, for statistics over many of them."""
-        return newest(map(Sharing(), self._within_limit(cell, NUMBERS.all(self.scores_file(cell, scoring)))))
+    def scored(self, cell: str, scoring: str = "") -> Rows:
+        """Return the same rows by key and without their notes, as columns for statistics over many of them."""
+        return Source(self.scores_file(cell, scoring), NUMBERS, RowBuilder, self.limit(cell)).refresh().columns
+
+    def attempts(self, cell: str) -> Episodes:
+        """Return the newest attempt of each episode, without transcripts."""
+        return Source(self.episodes_file(cell), ATTEMPTS, EpisodeBuilder, self.limit(cell)).refresh().columns
 
     def _within_limit(self, cell: str, lines: Iterable[Line]) -> Iterator[Line]:
         limit = self.limit(cell)
@@ -176,26 +184,21 @@ def _checked(cell: str) -> str:
     return cell
 
 
-def last_attempts(folder: RunFolder, cell: str) -> dict[str, Attempt]:
-    """Return the newest line of each episode by key and without its transcript, in the order of the file."""
-    found: dict[str, Attempt] = {}
-    for line in folder._within_limit(cell, _ATTEMPTS.all(folder.episodes_file(cell))):
-        found.pop(line.key, None)
-        found[line.key] = line
-    return found
-
-
 def unscored(folder: RunFolder, *cells: str) -> dict[str, list[str]]:
     """Return cell → its episodes without a score, of the cells (all, by default) that have such episodes."""
     found = {}
     for cell in cells or folder.cells:
-        left = {key: line.started for key, line in last_attempts(folder, cell).items()}
-        for row in NUMBERS.all(folder.scores_file(cell)):
-            if left.get(row.key) == row.started:
-                del left[row.key]
-        if left:
-            found[cell] = list(left)
+        if left := without_score(folder.attempts(cell), folder.scored(cell)):
+            found[cell] = left
     return found
+
+
+def without_score(episodes: Episodes, rows: Rows) -> list[str]:
+    """List the episodes whose newest attempt has no score."""
+    mine, theirs = episodes.align(rows)
+    left = np.ones(len(episodes), bool)
+    left[mine] = episodes.arrays["started"][mine] != rows.arrays["started"][theirs]
+    return [episodes.keys_in_order[place] for place in np.flatnonzero(left)] if left.any() else []
 
 
 def refuse_partial_scores(folder: RunFolder, *cells: str) -> None:

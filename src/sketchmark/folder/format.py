@@ -61,6 +61,8 @@ class ModeRecord(Struct, frozen=True):
     """Generation settings for answers."""
     drawing: dict[str, Any] = {}
     """Generation settings for drawings."""
+    blind: bool = False
+    """The images of a sample are not shown (blind)."""
 
 
 class CellRecord(Struct):
@@ -69,7 +71,7 @@ class CellRecord(Struct):
     task: str = ""
     """The task's name."""
     mode: str = ""
-    """`direct`, `visual_cot`, `text_cot`, or another mode of the task."""
+    """`direct`, `visual_cot`, `text_cot`, `blind`, or another mode of the task."""
     canvas: str = "own"
     """Images that replace the model's drawings: `own`, `blank`, `other`, `oracle`, `corrupt`, `caption` or
     `source`."""
@@ -102,6 +104,8 @@ def condition(draw_with: str) -> str:
 DRAWING_MODE = "visual_cot"
 _CONDITIONS = {
     "direct": ("Answers directly", "direct"),
+    "blind": ("Answers without the images", "blind"),
+    "text_input": ("Answers from text instead of the image", "puzzle as text"),
     "text_cot": ("Reasons in text", "text only"),
     "own": ("Draws, sees its own drawing", "own drawing"),
     "blank": ("Draws, sees a blank image", "blank image"),
@@ -261,6 +265,9 @@ class EpisodeLine(Struct, kw_only=True, omit_defaults=True):
     branch counts."""
     branch: Nth = 0
     """Number among several answers on the same drawings; absent for the first."""
+    seeds: dict[str, int] = {}
+    """`say` and `draw` → the seed of a further repeat or branch, where one was given. Those of the first are in
+    run.json."""
 
     @property
     def key(self) -> str:

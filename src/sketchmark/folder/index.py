@@ -1,25 +1,26 @@
-"""Runs in memory: the byte at which each episode's line begins, and the scores that lists and tables need.
+"""Opened runs: the byte at which each episode's line begins, and the scores that lists and tables need.
 
-A run of 20,000 episodes has gigabytes of transcripts and a few megabytes of this. Transcripts are read from disk one
-at a time; lines that a running run appends are taken in as they come.
+A run of a million episodes has gigabytes of transcripts and a hundred megabytes of this. Transcripts are read from
+disk one at a time; lines that a running run appends are taken in as they come.
 """
 
 from __future__ import annotations
 
 import json
-from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Sequence
 from copy import copy
 from pathlib import Path
 from typing import Generic, TypeVar
 
 from sketchmark.errors import BadInput, SketchmarkError
 from sketchmark.files.jsonl import Tail, line_at
-from sketchmark.folder import EPISODES, NUMBERS, OPENINGS, SCORES, RunFolder, refuse_partial_scores
-from sketchmark.folder.format import EpisodeLine, RunRecord, Score, ScoreRow
+from sketchmark.folder import ATTEMPTS, EPISODES, NUMBERS, SCORES, RunFolder, refuse_partial_scores
+from sketchmark.folder.builders import EpisodeBuilder, RowBuilder
+from sketchmark.folder.columns import Episodes, Rows
+from sketchmark.folder.format import EpisodeLine, RunRecord, ScoreRow
 from sketchmark.folder.lock import holder_of
-from sketchmark.folder.records import Sharing, newest
 from sketchmark.folder.results_format import CellResult
+from sketchmark.folder.sources import Source
 from sketchmark.terminal import counted
 
 Value = TypeVar("Value")
@@ -48,42 +49,26 @@ class CellView:
         self.about, self.limit = run.about.cells[name], run.about.limits.get(name)
         self.task, self.mode = self.about.task or name, self.about.mode
         self.canvas, self.headline = self.about.canvas, self.about.headline
-        self.episodes: dict[str, int] = {}
-        self.rows: dict[str, Score] = {}
-        self.version = 0
-        self._lines = Tail(self.folder.episodes_file(name))
-        self._scores = Tail(self.folder.scores_file(name))
-        self._scored_at: dict[str, int] = {}
-        self._sharing = Sharing()
-        self._ordered = Latest[dict[str, Score]]()
+        self._lines = Source(self.folder.episodes_file(name), ATTEMPTS, EpisodeBuilder, self.limit)
+        self._scores = Source(self.folder.scores_file(name), NUMBERS, RowBuilder, self.limit)
         self.result = Latest[CellResult]()
 
     def refresh(self) -> None:
-        for tail, known, take in (
-            (self._lines, self.episodes, self._take_episode),
-            (self._scores, self.rows, self._take_score),
-        ):
-            generation = tail.generation
-            for begin, line in tail:
-                if generation != tail.generation:
-                    generation = tail.generation
-                    known.clear()
-                take(begin, line)
-                self.version += 1
-            if generation != tail.generation:
-                known.clear()
-                self.version += 1
+        self._lines.refresh()
+        self._scores.refresh()
 
-    def _take_episode(self, begin: int, line: bytes) -> None:
-        opening = OPENINGS.one(line, self._lines.where)
-        if self.limit is None or opening.index < self.limit:
-            self.episodes[opening.key] = begin
+    @property
+    def version(self) -> int:
+        """A number that changes whenever something was added."""
+        return self._lines.version + self._scores.version
 
-    def _take_score(self, begin: int, line: bytes) -> None:
-        row = self._sharing(NUMBERS.one(line, self._scores.where))
-        if self.limit is None or row.index < self.limit:
-            self.rows[row.key] = row
-            self._scored_at[row.key] = begin
+    @property
+    def episodes(self) -> Episodes:
+        return self._lines.columns
+
+    @property
+    def rows(self) -> Rows:
+        return self._scores.columns
 
     @property
     def player(self) -> str:
@@ -96,26 +81,35 @@ class CellView:
         rows = self.rows.values() or NUMBERS.all(self._scores.path)
         return next((row.scoring for row in rows), "")
 
-    def scored(self) -> dict[str, Score]:
+    def scored(self) -> Rows:
         """Return the rows in the order of the samples."""
-        return self._ordered.at(self.version, lambda: newest(self.rows.values()))
+        return self.rows
 
-    def complete_scores(self) -> dict[str, Score]:
+    def complete_scores(self) -> Rows:
         """Return the rows that were read, else all of the file without keeping them; refused if an episode has
         none."""
         if self.version:
-            return self.scored()
+            return self.rows
         refuse_partial_scores(self.folder, self.name)
         return self.folder.scored(self.name)
 
     def order(self) -> list[str]:
         """List the samples in the order of the task; those without a score last."""
-        scored = self.scored()
-        return [*(s for s in scored if s in self.episodes), *(s for s in self.episodes if s not in scored)]
+        mine, _ = self.rows.align(self.episodes)
+        keys = self.rows.keys_in_order
+        found = keys if len(mine) == len(keys) else [keys[place] for place in mine.tolist()]
+        if len(found) == len(self.episodes):
+            return found
+        return [*found, *(sample for sample in self.episodes if sample not in self.rows)]
 
     def value(self, sample: str) -> float | None:
-        row = self.rows.get(sample)
-        return row.value(self.headline) if row else None
+        return self.rows.value(self.headline, sample)
+
+    def values(self, samples: Sequence[str]) -> list[float | None]:
+        """Return the headline score of each of the samples."""
+        places, values = self.rows.places(), self.rows.metric(self.headline).tolist()
+        found = (values[places[sample]] if sample in places else None for sample in samples)
+        return [None if value is None or value != value else value for value in found]
 
     def episode(self, sample: str) -> EpisodeLine:
         if sample not in self.episodes:
@@ -126,7 +120,7 @@ class CellView:
         """Read the whole score row with its notes; None if the episode is not scored yet."""
         if sample not in self.rows:
             return None
-        return SCORES.one(line_at(self._scores.path, self._scored_at[sample]), str(self._scores.path))
+        return SCORES.one(line_at(self._scores.path, self.rows.begin(sample)), str(self._scores.path))
 
     def raw_lines(self) -> Iterator[tuple[str, bytes]]:
         """Yield each sample with its line, not decoded, in the order of the file."""
@@ -247,19 +241,15 @@ def open_cells(run: RunView | Path | str, name: str) -> list[CellView]:
     return cells
 
 
-def failure_counts(rows: Mapping[str, Score]) -> dict[str, int]:
-    return dict(sorted(Counter(flag for row in rows.values() for flag in row.flags).items()))
-
-
 def change(before: float | None, after: float | None) -> str | None:
     if before is None or after is None:
         return None
     return "same" if before == after else "helped" if after > before else "hurt"
 
 
-def outcome(row: Score | None, value: float | None) -> str:
+def outcome(value: float | None) -> str:
     """Return `right`, `wrong`, `partly` for scores in between, or `unscored`."""
-    if row is None or value is None:
+    if value is None:
         return "unscored"
     return "right" if value >= 1 else "wrong" if value <= 0 else "partly"
 

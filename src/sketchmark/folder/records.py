@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Protocol, TypeVar, cast
 
@@ -11,7 +10,7 @@ from msgspec import UNSET
 from sketchmark.episode import Act, Episode, Turn
 from sketchmark.episode.model import Reply
 from sketchmark.episode.sample import Author, Content, Part, Sample
-from sketchmark.folder.format import DrawingNotes, EpisodeLine, PartLine, SampleLine, Score, TurnLine
+from sketchmark.folder.format import EpisodeLine, PartLine, SampleLine, Score, TurnLine
 from sketchmark.media import Picture
 from sketchmark.media.sound import Sound
 from sketchmark.models.cache import pack_reply, unpack_reply
@@ -43,6 +42,7 @@ def pack_episode(episode: Episode, index: int, save: Save) -> EpisodeLine:
         seconds=round(episode.seconds, 4),
         repeat=episode.repeat,
         branch=episode.branch,
+        seeds=dict(episode.seeds),
         **{name: episode.settings[name] for name in _SETTINGS if name in episode.settings},
     )
 
@@ -70,6 +70,7 @@ def unpack_episode(line: EpisodeLine, shelf: Shelf) -> Episode:
         settings={name: value for name, value in settings.items() if value},
         repeat=line.repeat,
         branch=line.branch,
+        seeds=line.seeds,
     )
 
 
@@ -200,29 +201,3 @@ def newest(rows: Iterable[Row]) -> dict[str, Row]:
     """Return the last row of each key, in the order of the samples."""
     found = {row.key: row for row in rows}
     return dict(sorted(found.items(), key=lambda item: item[1].place))
-
-
-class Sharing:
-    """Replaces equal small values by one object: most rows of a run have the same flags, usage and scores."""
-
-    _MOST = 10_000
-
-    def __init__(self) -> None:
-        self._kept: dict[tuple[Any, ...], Any] = {}
-
-    def __call__(self, row: Score) -> Score:
-        row.scoring = sys.intern(row.scoring)
-        row.flags = self._one(("flags", *row.flags), row.flags)
-        row.usage = self._one(("usage", *row.usage.items()), row.usage)
-        row.paid = row.paid and self._one(("usage", *row.paid.items()), row.paid)
-        row.values = self._one(("values", *row.values.items()), row.values)
-        frames = row.notes.get("frames_right")
-        row.notes = _UNKNOWN if not frames else _RIGHT if all(frames) else _WRONG
-        return row
-
-    def _one(self, key: tuple[Any, ...], value: Any) -> Any:
-        full = len(self._kept) >= self._MOST
-        return self._kept.get(key, value) if full else self._kept.setdefault(key, value)
-
-
-_UNKNOWN, _RIGHT, _WRONG = DrawingNotes(), DrawingNotes(frames_right=(True,)), DrawingNotes(frames_right=(False,))

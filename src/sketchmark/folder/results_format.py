@@ -212,12 +212,12 @@ class CellResult(Struct, kw_only=True, omit_defaults=True):
 
 
 class Gain(Struct, omit_defaults=True):
-    """A mode minus direct, on the samples that both have scored."""
+    """A mode minus direct, or direct minus blind, on the samples that both have scored."""
 
     task: str
     """The task."""
     mode: str
-    """The mode, compared with direct."""
+    """The mode, compared with `over`."""
     canvas: str
     """Its canvas."""
     metric: str
@@ -245,6 +245,9 @@ class Gain(Struct, omit_defaults=True):
 
     verdict: Verdict | None = None
     """`better` or `worse` if the corrected p is below 0.05, else `unclear`; absent in files of older versions."""
+
+    over: str = "direct"
+    """The mode that it is compared with: `direct`, or `blind` for the gain of direct by seeing."""
 
 
 class BenchmarkTotal(Struct, kw_only=True, omit_defaults=True):
@@ -278,7 +281,7 @@ class Results(Struct, kw_only=True, omit_defaults=True):
     tasks: dict[str, CellResult]
     """Cell → its results."""
     gains: list[Gain]
-    """Gains of each mode."""
+    """Gains of each mode over direct, and of direct over blind."""
     totals: list[BenchmarkTotal] = []
     """Overall scores of benchmarks to which the run's tasks belong."""
     warnings: list[str] = []

@@ -250,7 +250,7 @@ class NamedData:
             options |= {"data_files": named} if named else {}
             return datasets.load_dataset(path, name, split=split, **options)
         if local is None:
-            raise BadInput(f"dataset_path {path!r} is not there", _NOTHING_ELSE)
+            raise BadInput(f"dataset_path {path!r} {self._why_not(path)}", _NOTHING_ELSE)
         return self._loaded(datasets, [local], split)
 
     def _under_data(self, path: str, name: str | None, split: str, named: Any) -> list[Path]:
@@ -314,11 +314,17 @@ class NamedData:
                 if (file is None or not file.is_file()) and self._data is not None:
                     raise self._not_there(one)
                 if file is None or not file.is_file():
-                    raise BadInput(f"data_files {one!r} is not there", _NOTHING_ELSE)
+                    raise BadInput(f"data_files {one!r} {self._why_not(one)}", _NOTHING_ELSE)
                 found[str(key)].append(str(file))
         if not any(found.values()):
             raise BadInput("dataset_kwargs names no data_files", _NOTHING_ELSE)
         return found
+
+    def _why_not(self, name: str) -> str:
+        """Say why a name is not read. Whether a file outside the folder exists is not looked up: the task file is
+        untrusted."""
+        inside = Path(os.path.realpath(self._home / name)).is_relative_to(self._home.resolve())
+        return "is not there" if inside else "is outside the task's folder, where nothing is read"
 
     def _local(self, name: str) -> Path | None:
         """Return the file or folder of that name, following links only inside the allowed folder."""

@@ -16,7 +16,7 @@ from msgspec import Struct
 from sketchmark.errors import BadInput
 from sketchmark.files.yaml import Glance, checked, nearly
 from sketchmark.tasks import for_model
-from sketchmark.tasks.files import MODES, check_own, lineage, load_with_includes, merged
+from sketchmark.tasks.files import FILE_MODES, check_own, lineage, load_with_includes, merged
 from sketchmark.tasks.schema import GroupFile, Include, Tags, TaskFile
 
 Config = Mapping[str, Any]
@@ -208,7 +208,7 @@ def name_of(path: Path) -> str:
 def mode_in(name: str, config: Mapping[str, Any]) -> str | None:
     if config.get("output_type") == "generate_visual_cot":
         return "visual_cot"
-    return next((mode for mode in MODES if name.lower().endswith(f"_{mode}")), None)
+    return next((mode for mode in FILE_MODES if name.lower().endswith(f"_{mode}")), None)
 
 
 def functions_in(config: object) -> list[str]:

@@ -153,7 +153,7 @@ class Recent(Generic[Value]):
         return value
 
 
-DECODED: Recent[Runs | NDArray[np.uint8]] = Recent(8_000_000, lambda kept: kept.nbytes)
+DECODED: Recent[Runs | NDArray[np.uint8]] = Recent(8_000_000, lambda kept: kept.nbytes + 600)
 """Pixels of images that Sketchmark wrote, by the digest of their files. Drawings are kept as runs."""
 
 

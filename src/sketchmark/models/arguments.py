@@ -1,7 +1,7 @@
 """Model arguments (`--model_args`) and the names of generation settings (`--gen_kwargs`).
 
-A model ignores generation settings that it does not know, because they may be meant for another model. A misspelt
-name would be ignored by all of them, so names that are close to a known one are refused.
+A model ignores generation settings that it does not know, because they may be meant for another model; a run names
+them (`Model.receives`). A misspelt name would be ignored by all models, so names close to a known one are refused.
 """
 
 from __future__ import annotations
@@ -81,6 +81,23 @@ class Arguments:
             raise self._bad(name, value, " or ".join(choices))
         return value
 
+    def mapping(self, name: str) -> dict[str, Any]:
+        """Read an object: a mapping in Python, JSON or YAML on the command line. Empty if it is not given."""
+        import yaml
+
+        self._known.add(name)
+        value: Any = self._given.get(name)
+        if isinstance(value, str) and value:
+            try:
+                value = yaml.safe_load(value)
+            except (yaml.YAMLError, ValueError):
+                raise self._bad(name, value, 'an object such as {"enable_thinking": false}') from None
+        if value is None or value == "":
+            return {}
+        if not isinstance(value, Mapping) or not all(isinstance(key, str) for key in value):
+            raise self._bad(name, value, 'an object such as {"enable_thinking": false}')
+        return dict(value)
+
     def refuse_unknown(self) -> None:
         """Refuse names that were not read. Call it last: an ignored setting would give a wrong result unnoticed."""
         unknown = sorted(set(self._given) - self._known)
@@ -102,6 +119,9 @@ KNOWN = (
     *("cfg_text_scale", "cfg_img_scale", "cfg_interval", "cfg_renorm_min", "cfg_renorm_type", "timestep_shift"),
     *("num_timesteps", "num_inference_steps", "max_think_tokens", "max_think_token_n", "think", "negative_prompt"),
     *("text_temperature", "do_sample"),  # diffusion
+    *("guidance_scale", "true_cfg_scale", "strength", "flow_shift", "layers", "resolution", "lora"),  # vLLM-Omni
+    *("repeat_penalty", "typical_p", "length_penalty", "min_tokens"),  # servers of open models
+    *("stop_token_ids", "bad_words", "logit_bias", "ignore_eos"),
     *("until", "num_beams"),  # lmms-eval's task files
 )
 """Names that some model knows, by kind of model."""
@@ -136,6 +156,8 @@ def refuse_misspelt(settings: Mapping[str, Any]) -> None:
             raise BadInput(f"--gen_kwargs: {name} is {value}", "it must be at least 1")
 
 
-def unknown(settings: Mapping[str, Any]) -> list[str]:
-    """Return the names that only the user's own models may know."""
-    return [name for name in settings if name not in KNOWN]
+def stop_words(extra: Mapping[str, Any]) -> list[str]:
+    """Return the texts at which a reply ends: `stop`, and lmms-eval's name for it, `until`."""
+    given = (extra.get(name) or () for name in ("stop", "until"))
+    texts = [one for value in given for one in ([value] if isinstance(value, str) else value)]
+    return list(dict.fromkeys(str(one) for one in texts if one))

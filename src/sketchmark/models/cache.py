@@ -46,7 +46,8 @@ class ReplyRecord(Struct, omit_defaults=True):
     usage: dict[str, int]
     """`tokens_in`, `tokens_out`, `pictures_in`, `pictures_out`, `calls`, `cached`, without those that are 0. `cached`
     counts the calls that the cache answered: a reply without `calls` cost nothing in this run. `uncounted`:
-    calls whose usage was not reported, or not credibly."""
+    calls whose usage was not reported, or not credibly. In a pair of models, `drawer_calls`, `drawer_tokens_in` and
+    the like are the drawer's part of these."""
 
     picture: str | None = None
     """File name of the drawing."""

@@ -14,7 +14,7 @@ import asyncio
 import hashlib
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -111,6 +111,10 @@ class DrawsByCode(Wrapped):
         """Return the model that writes the code."""
         return self._model
 
+    def receives(self, act: str) -> Collection[str] | None:
+        """Return the settings of text: the code of a drawing is one."""
+        return self._model.receives("say")
+
     def identity(self) -> dict[str, Any]:
         inside = {key: value for key, value in self._model.identity().items() if key not in _FOR_PIXELS}
         prompts = hashlib.sha256("\0".join(_prompts().values()).encode()).hexdigest()[:12]
@@ -126,7 +130,8 @@ class DrawsByCode(Wrapped):
         return await self._model.say(context, options)
 
     async def draw(self, context: Context, options: Options) -> Reply:
-        options = replace(options, max_new_tokens=self._how.tokens)
+        limit = min(self._how.tokens, options.max_new_tokens or self._how.tokens)
+        options = replace(options, max_new_tokens=limit)
         request = request_for(context.pictures)
         asked = Context((*context, Part(request)))
         usage, failed = Usage(calls=0), list[dict[str, str]]()
@@ -138,6 +143,7 @@ class DrawsByCode(Wrapped):
                     options.notes.billed(usage)  # the tries before it were answered
                 raise
             usage += reply.usage
+            came = reply.usage.tokens_out or options.max_new_tokens
             reply = replace(reply, usage=usage, picture=None, raw=_kept(reply, request, failed))
             if reply.finish == "refused":
                 return reply
@@ -145,7 +151,8 @@ class DrawsByCode(Wrapped):
                 code = svg_in(reply.text)
                 picture = await self._rendered(code, context.pictures)
             except BadPicture as error:
-                cut = f"the reply was cut at {self._how.tokens} tokens: " if reply.finish == "length" else ""
+                # A server may have a lower limit than the one that it was sent.
+                cut = f"the reply was cut at {came} tokens: " if reply.finish == "length" else ""
                 why = cut + " ".join(str(error).split())
                 said = reply.text[:_LONGEST_SAID]
                 failed.append({"said": said, "why": why})

@@ -60,6 +60,26 @@ _EMPTY_ACCOUNT = re.compile(
 `…PerMinute…` and pass by themselves. FAILED_PRECONDITION asks for billing to be enabled."""
 
 
+_NO_IMAGES = re.compile(
+    r"image input is not supported"  # llama.cpp, with status 500
+    r"|at most 0 images?(?:\(s\))? may be provided|is not a multimodal model"  # vLLM
+    r"|image_url is only supported by certain models|unknown variant `image_url`"
+    r"|no endpoints found that support image input"  # OpenRouter, with status 404
+    r"|model does not support (?:image|vision)|missing data required for image input",
+    re.IGNORECASE,
+)
+"""Messages of servers whose model takes text only. Every call with an image fails so, and none without."""
+
+_RETIRED = re.compile(
+    r"\bmodels?\b.{0,120}?(?:(?:has been|have been|is|are|was|were) (?:now |been )?(?:deprecated|retired|shut ?down"
+    r"|sunset|decommissioned|discontinued)|no longer (?:available|supported))|model_(?:decommissioned|retired)",
+    re.IGNORECASE,
+)
+
+USE_BLIND = "this model takes text only: --mode blind asks the questions without their images"
+_CHOOSE_ANOTHER = "this model is retired: name one that its provider lists now"
+
+
 class BadReply(Exception):
     """A response with status 200 that is not a reply: half a JSON text, a broken image.
 
@@ -206,8 +226,12 @@ _NO_SUCH_PATH = (404, 405)
 
 def lasting_failure(status: int, sent: str, message: str, address: str = "") -> FailedTry | None:
     """Return a failure that every other call would meet too, judged by its status and response body."""
+    if _NO_IMAGES.search(sent):
+        return FailedTry("no_images", message, remedy=USE_BLIND)
     if status >= 500:
         return None
+    if status in (400, 404, 410) and _RETIRED.search(sent):
+        return FailedTry("retired", message, remedy=_CHOOSE_ANOTHER)
     if status == 402 or _EMPTY_ACCOUNT.search(sent):
         return FailedTry("quota", message, remedy=_ADD_CREDIT)
     if _NO_SUCH_MODEL.search(sent):

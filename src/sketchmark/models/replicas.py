@@ -237,12 +237,18 @@ class Several(Model):
         for server in self._servers.all:
             server.model.expect(at_once)
 
+    def receives(self, act: str) -> Collection[str] | None:
+        return self._first.receives(act)
+
     def forget(self, context: Context, options: Options) -> None:
         for server in self._servers.all:
             server.model.forget(context, options)
 
     async def retirements(self) -> dict[str, str]:
         return await self._first.retirements()
+
+    async def takes_images(self) -> bool | None:
+        return await self._first.takes_images()
 
     async def close(self) -> None:
         await asyncio.gather(*(server.model.close() for server in self._servers.all))

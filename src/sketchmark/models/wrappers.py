@@ -11,7 +11,7 @@ provider/image-model:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine, Iterable, Mapping
+from collections.abc import Callable, Collection, Coroutine, Iterable, Mapping
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
@@ -22,6 +22,7 @@ from sketchmark.episode.model import Abilities, CallNotes, Model, Options, Reply
 from sketchmark.episode.sample import Context
 from sketchmark.errors import BadInput, CallFailed
 from sketchmark.secrets import redacted
+from sketchmark.settings import AND
 
 Ask = Callable[[Context, Options], Coroutine[Any, Any, Reply]]
 
@@ -44,11 +45,17 @@ class Wrapped(Model):
     def expect(self, at_once: int) -> None:
         self._model.expect(at_once)
 
+    def receives(self, act: str) -> Collection[str] | None:
+        return self._model.receives(act)
+
     def forget(self, context: Context, options: Options) -> None:
         self._model.forget(context, options)
 
     async def retirements(self) -> dict[str, str]:
         return await self._model.retirements()
+
+    async def takes_images(self) -> bool | None:
+        return await self._model.takes_images()
 
     async def close(self) -> None:
         await self._model.close()
@@ -93,12 +100,13 @@ class Metered(Wrapped):
         most = 0 if draws else options.max_new_tokens or TOKENS_A_REPLY
 
         def charge(usage: Usage, came: int = most, drawn: int = int(draws)) -> bool:
-            if usage == Usage():  # of a model that reports nothing
+            drawers = usage.drawer_calls > 0
+            if usage in (Usage(), Usage().of_drawer()):  # of a model that reports nothing
                 usage = replace(usage, uncounted=1)
             if usage.uncounted:
                 guessed = {"tokens_in": tokens_of(context), "tokens_out": came, "pictures_out": drawn}
                 usage = replace(usage, **{name: max(count, getattr(usage, name)) for name, count in guessed.items()})
-            return self._charge(usage)
+            return self._charge(usage.of_drawer() if drawers else usage)
 
         reply = await ask(context, replace(options, notes=_Charged(options.notes, charge)))
         if reply.usage.calls:
@@ -107,11 +115,10 @@ class Metered(Wrapped):
 
 
 @dataclass
-class _Charged:
-    """Notes of a call whose failed attempts are charged. The rest is passed on to the notes behind it."""
+class PassedNotes:
+    """Notes of a call, passed on to the notes behind them."""
 
     behind: CallNotes | None
-    charge: Charge
 
     @property
     def retries(self) -> int:
@@ -127,8 +134,17 @@ class _Charged:
             self.behind.failed(words)
 
     def billed(self, usage: Usage) -> bool:
-        if self.behind:
-            self.behind.billed(usage)
+        return self.behind.billed(usage) if self.behind else True
+
+
+@dataclass
+class _Charged(PassedNotes):
+    """Notes of a call whose failed attempts are charged."""
+
+    charge: Charge
+
+    def billed(self, usage: Usage) -> bool:
+        super().billed(usage)
         return self.charge(usage)
 
 
@@ -149,15 +165,47 @@ class Price:
         return tokens / _MILLION + usage.get("pictures_out", 0) * self.picture
 
 
+@dataclass(frozen=True)
+class PairPrice:
+    """Prices of a thinker and a drawer, whose usage is counted together with the drawer's part marked."""
+
+    thinker: Price
+    drawer: Price
+
+    def __call__(self, usage: Mapping[str, int]) -> float:
+        thinker, drawer = parts_of(usage)
+        return self.thinker(thinker) + self.drawer(drawer)
+
+
+_OF_DRAWER = "drawer_"
+
+
+def parts_of(usage: Mapping[str, int]) -> tuple[dict[str, int], dict[str, int]]:
+    """Split usage into the thinker's, or that of a model without a drawer, and the drawer's."""
+    drawer = {
+        name.removeprefix(_OF_DRAWER): count for name, count in usage.items() if name.startswith(_OF_DRAWER) and count
+    }
+    whole = {name: count for name, count in usage.items() if not name.startswith(_OF_DRAWER)}
+    return {name: count - drawer.get(name, 0) for name, count in whole.items()}, drawer
+
+
 _KEYS = [field.name for field in fields(Price)]
 
 
-def price_of(prices: Path | str | Mapping[str, Any], model: str) -> Price:
-    """Return the model's entry in a table or in its file. It must exist: an unknown price is not zero."""
+def price_of(prices: Path | str | Mapping[str, Any], model: str) -> Price | PairPrice:
+    """Return the model's entry in a table or in its file. It must exist: an unknown price is not zero. A pair has an
+    entry for each of its models."""
     if isinstance(prices, Mapping):
         where, table = "price table", prices
     else:
         where, table = f"price table {prices}", _read(Path(prices))
+    thinker, both, drawer = model.partition(AND)
+    if both and model not in table:
+        return PairPrice(_entry(table, where, thinker), _entry(table, where, drawer))
+    return _entry(table, where, model)
+
+
+def _entry(table: Mapping[Any, Any], where: str, model: str) -> Price:
     if model not in table:
         raise BadInput(f"{where} has no entry {model!r}", f"it has: {', '.join(map(str, table))}")
     entry = table[model]
@@ -194,6 +242,8 @@ def _of_run_file(path: Path, file: dict[Any, Any]) -> dict[Any, Any]:
 
 
 _LONGEST_ERROR = 300
+_COUNTED = ("tokens_in", "tokens_out", "pictures_out")
+_PRICED = (*_COUNTED, *(f"{_OF_DRAWER}{name}" for name in _COUNTED))
 
 
 class CallCount(Struct):
@@ -213,6 +263,9 @@ class CallCount(Struct):
     """Message of the last failed attempt."""
     silent: int = 0
     """Failed attempts since the last reply."""
+    drawer_tokens_in: int = 0
+    drawer_tokens_out: int = 0
+    drawer_pictures_out: int = 0
 
     def came(self, usage: Usage) -> None:
         self.silent = 0
@@ -223,9 +276,8 @@ class CallCount(Struct):
         self.billed(usage)
 
     def billed(self, usage: Usage) -> bool:
-        self.tokens_in += usage.tokens_in
-        self.tokens_out += usage.tokens_out
-        self.pictures_out += usage.pictures_out
+        for name in _PRICED:
+            setattr(self, name, getattr(self, name) + getattr(usage, name))
         return True
 
     def failed(self, words: str) -> None:
@@ -239,14 +291,14 @@ class CallCount(Struct):
     @property
     def usage(self) -> dict[str, int]:
         """Token and image counts, keyed as `Price` expects."""
-        return {"tokens_in": self.tokens_in, "tokens_out": self.tokens_out, "pictures_out": self.pictures_out}
+        return {name: count for name in _PRICED if (count := getattr(self, name)) or name in _COUNTED}
 
 
 def together(counts: Iterable[CallCount]) -> CallCount:
     """Sum counts. The error is from the one with most failed attempts since its last reply."""
     total = CallCount()
     for one in counts:
-        for name in ("under_way", "answered", "from_cache", "tokens_in", "tokens_out", "pictures_out", "retries"):
+        for name in ("under_way", "answered", "from_cache", *_PRICED, "retries"):
             setattr(total, name, getattr(total, name) + getattr(one, name))
         if one.error and (one.silent > total.silent or not total.error):
             total.error, total.silent = one.error, one.silent

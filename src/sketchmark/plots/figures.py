@@ -62,7 +62,7 @@ class Figure:
 
 KINDS = {
     "gain": "forest plot of the gains over direct",
-    "scores": "direct, text_cot and every canvas with intervals",
+    "scores": "direct, blind, text_cot and every canvas with intervals",
     "difficulty": "score by difficulty",
     "strip": "film strip of one episode",
     "leaderboard": "direct → drawn, one row per run",
@@ -143,6 +143,8 @@ def _gain(runs: dict[str, RunView], task: str, width: float) -> Figure:
     rows = []
     for name, run in runs.items():
         for gain in summary.live_gains(run):
+            if gain.over != "direct":
+                continue
             own = gain.mode == DRAWING_MODE and gain.canvas == "own"
             if gain.gain is None or (task and gain.task != task) or (len(runs) > 1 and not own):
                 continue
@@ -283,7 +285,7 @@ def _strip(run: RunView, task: str, sample: str, width: float) -> Figure:
             wrong = True
     if not frames:
         raise _nothing(f"{sample} has no image")
-    answer = outcome(cell.rows.get(sample), cell.value(sample))
+    answer = outcome(cell.value(sample))
     drawing = charts.film(frames, f"{sample}: the answer is {answer}", width, FONT)
     return Figure(drawing, ("model", "run", "cell", "sample", "drawing", "right"), tuple(rows))
 

@@ -253,4 +253,4 @@ def _summed(found: Iterable[Usage]) -> dict[str, int]:
         return {}
     total = dict(vars(sum(used[1:], used[0])))
     total["calls"] += total.pop("cached")
-    return {name: count for name, count in total.items() if count or name != "uncounted"}
+    return {name: count for name, count in total.items() if count or not name.startswith(("uncounted", "drawer_"))}

@@ -17,8 +17,8 @@ from sketchmark.engines import play_all
 from sketchmark.episode import EXTRACTED, Failure, Grading, check_extractor, rules_of
 from sketchmark.errors import BadInput, SketchmarkError
 from sketchmark.files import write_atomic
-from sketchmark.files.jsonl import LineWriter, count_lines, encode, plain, seal
-from sketchmark.folder import NUMBERS, SCORES, RunFolder, last_attempts
+from sketchmark.files.jsonl import LineWriter, count_lines, encode, line_at, plain, seal
+from sketchmark.folder import ATTEMPTS, NUMBERS, SCORES, RunFolder
 from sketchmark.folder.format import EpisodeLine, Score, ScoreRow
 from sketchmark.folder.records import newest, unpack_episode
 from sketchmark.progress import NOBODY, Watcher
@@ -217,7 +217,10 @@ def score_jointly(folder: RunFolder, cell: str, suffix: str, task: Task, scoring
 
 def failed(folder: RunFolder, cell: str) -> dict[str, Failure]:
     """Return the failures of the last attempts by sample, within the limit of the last invocation."""
-    return {key: line.failure for key, line in last_attempts(folder, cell).items() if line.failure}
+    episodes, path = folder.attempts(cell), folder.episodes_file(cell)
+    begins = sorted(episodes.arrays["begin"][episodes.failed].tolist())
+    lines = (ATTEMPTS.one(line_at(path, begin), str(path)) for begin in begins)
+    return {line.key: line.failure for line in lines if line.failure}
 
 
 def first_of_each_kind(failures: dict[str, Failure]) -> dict[str, str]:

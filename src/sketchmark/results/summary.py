@@ -8,32 +8,40 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from statistics import fmean
 from typing import Any
 
+import numpy as np
 from msgspec import Struct
+from numpy.typing import NDArray
 
 from sketchmark.episode import EXTRACTED, Totals, rules_of
 from sketchmark.errors import SketchmarkError, TotalsFailed
-from sketchmark.files.jsonl import plain
+from sketchmark.folder.builders import as_rows
+from sketchmark.folder.columns import Floats, Places, Rows, first_seen
 from sketchmark.folder.format import CellRecord, Score, ScoreRow
 from sketchmark.folder.index import CellView, RunView
 from sketchmark.folder.results_format import CellResult, Extraction, Gain, GroupSummary, Mean, Metric
 from sketchmark.results import CHECK, one_line
+from sketchmark.results.repeats import totals_over
 from sketchmark.stats.differences import Difference, holm, paired_difference, verdict
-from sketchmark.stats.intervals import Interval, interval
+from sketchmark.stats.intervals import Interval, Labels, interval
 from sketchmark.tasks import RA_AL, Task
+from sketchmark.tasks.files import BLIND, TEXT_INPUT
+
+Mask = NDArray[np.bool_]
 
 NO_VERDICT = frozenset({"judge_failed", "extractor_failed", "scorer_failed", "unreadable"})
 """Flags of an episode that could not be scored. A note of the same name in its row gives the reason, and the next
 scoring tries again."""
 
 
-def withheld(rows: Iterable[Score]) -> str:
+def withheld(rows: Iterable[Score] | Rows) -> str:
     """Return why this cell's scores are not shown; empty if they are. Only this function decides it. A scorer fails
     on some answers and not on others, so the mean of the rest is the mean of a selection. It says nothing, nor does a
     difference computed from it. A failed judge or connection depends less on the answer."""
-    failed = sum("scorer_failed" in row.flags for row in rows)
+    failed = int(as_rows(rows).flagged("scorer_failed").sum())
     return f"no score is shown: {failed} scorer failure{'s' * (failed > 1)}" if failed else ""
 
 
@@ -53,7 +61,8 @@ def cell_result(
     if task.aggregate and scoring != RA_AL and summary.n and not summary.problem:
         made: Mapping[str, Any] = {}
         try:
-            made = task.aggregate([plain(row) for row in whole()], rules_of(scoring))
+            own, rules = task.aggregate, rules_of(scoring)
+            made = totals_over(list(whole()), lambda rows: own(rows, rules))
             summary.aggregate = dict(made)
             json.dumps(summary.aggregate, allow_nan=False, default=str)  # NaN and infinity are refused
         except Exception as error:  # the task's code: anything may come
@@ -98,33 +107,35 @@ def _extraction(rows: Sequence[ScoreRow]) -> Extraction:
     )
 
 
-def summarise(rows: Iterable[Score], task: Task | None, seed: int = 0) -> CellResult:
+def summarise(given: Iterable[Score] | Rows, task: Task | None, seed: int = 0) -> CellResult:
     """Return the result of one cell. `n` counts scored episodes; the others are counted under failures."""
-    rows = list(rows)
-    failures: Counter[str] = Counter()
-    usage: Counter[str] = Counter()
-    paid: Counter[str] = Counter()
-    for row in rows:
-        failures.update(flag for flag in row.flags if flag not in ("left_out", "extracted"))
-        usage.update(row.usage)
-        paid.update(row.spent)
-    scored = [row for row in rows if row.scored]
+    rows = as_rows(given)
+    flags = rows.flag_counts()
+    usage, paid = _usage(rows)
     problem = withheld(rows)
-    shown = [] if problem else scored
+    shown = rows.scored if not problem else np.zeros(len(rows), bool)
     return CellResult(
-        n=len(scored),
+        n=int(rows.scored.sum()),
         episodes=len(rows),
-        metrics=_metrics(shown, seed),
-        failures=dict(sorted(failures.items())),
-        cut=_share("truncated", scored),
-        unparsed=_share("unparsed", scored),
-        left_out=sum("left_out" in row.flags for row in rows),
-        calls_left_out=sum(row.calls_left_out for row in rows),
-        usage=dict(usage),
-        paid=dict(paid) if paid != usage else None,
-        by={key: _by(key, shown, seed) for key in (task.breakdown if task else ())},
+        metrics=_metrics(rows, shown, seed),
+        failures={flag: count for flag, count in flags.items() if flag not in ("left_out", "extracted")},
+        cut=_share("truncated", rows),
+        unparsed=_share("unparsed", rows),
+        left_out=flags.get("left_out", 0),
+        calls_left_out=rows.total("left_out"),
+        usage=usage,
+        paid=paid if paid != usage else None,
+        by={key: _by(key, rows, shown, seed) for key in (task.breakdown if task else ())},
         problem=problem,
     )
+
+
+def _usage(rows: Rows) -> tuple[dict[str, int], dict[str, int]]:
+    """Sum the usage, and the part of it that was paid for; rows that do not name that part paid for all."""
+    whole = rows.arrays["paid"] < 0
+    usage = {name: rows.total(f"u.{name}") for name in rows.names("usage")}
+    names = dict.fromkeys([*rows.names("usage", whole), *rows.names("paid")])
+    return usage, {name: rows.total(f"u.{name}", whole) + rows.total(f"p.{name}", ~whole) for name in names}
 
 
 def describe(result: CellResult, cell: CellRecord) -> CellResult:
@@ -134,40 +145,87 @@ def describe(result: CellResult, cell: CellRecord) -> CellResult:
     return result
 
 
-def _share(flag: str, scored: Sequence[Score]) -> float | None:
-    return sum(flag in row.flags for row in scored) / len(scored) if scored else None
+def _share(flag: str, rows: Rows) -> float | None:
+    scored = rows.scored
+    return int((rows.flagged(flag) & scored).sum()) / int(scored.sum()) if scored.any() else None
 
 
-def _by(key: str, scored: Sequence[Score], seed: int) -> dict[str, GroupSummary]:
-    groups: dict[str, list[Score]] = {}
-    for row in scored:
-        if key in row.groups:
-            groups.setdefault(str(row.groups[key]), []).append(row)
-    return {name: GroupSummary(len(group), _metrics(group, seed)) for name, group in sorted(groups.items())}
+def _by(key: str, rows: Rows, shown: Mask, seed: int) -> dict[str, GroupSummary]:
+    found = {}
+    for name, chosen in sorted(by_text(rows, key).items()):
+        if (chosen := chosen & shown).any():
+            count = len(set(rows.where(chosen).samples.all())) if rows.repeats else int(chosen.sum())
+            found[name] = GroupSummary(count, _metrics(rows, chosen, seed))
+    return found
 
 
-def _metrics(rows: Sequence[Score], seed: int) -> dict[str, Metric]:
+def by_text(rows: Rows, key: str) -> dict[str, Mask]:
+    """Return the rows of each value of a group key, as text; values with the same text are one group."""
+    codes, texts = rows.group(key), [str(value) for value in rows.group_values(key)]
+    found: dict[str, Mask] = {}
+    for code in first_seen(codes):
+        if code >= 0:
+            chosen = codes == code
+            found[texts[code]] = found[texts[code]] | chosen if texts[code] in found else chosen
+    return found
+
+
+def _metrics(rows: Rows, chosen: Mask, seed: int) -> dict[str, Metric]:
     metrics = {}
-    for name in dict.fromkeys(name for row in rows for name in row.values):
-        found = mean_of(name, rows, seed)
+    for name in rows.names("values", chosen):
+        found = _mean(name, rows, chosen, seed)
         if found.mean is not None:  # the score applies to no sample
             metrics[name] = Metric(found.mean, (found.low, found.high), found.n, found.method)
     return metrics
 
 
-def mean_of(metric: str, rows: Iterable[Score], seed: int = 0) -> Interval:
-    """Return the mean of a score over the rows that have it, with samples of a cluster taken together."""
-    having = [(row, value) for row in rows if (value := row.value(metric)) is not None]
+def mean_of(metric: str, rows: Iterable[Score] | Rows, seed: int = 0) -> Interval:
+    """Return the mean of a score over the samples that have it, with samples of a cluster taken together."""
+    columns = as_rows(rows)
+    return _mean(metric, columns, np.ones(len(columns), bool), seed)
+
+
+def _mean(metric: str, rows: Rows, chosen: Mask, seed: int = 0) -> Interval:
+    if rows.repeats:
+        return interval_of(averaged(rows.where(chosen).values(), lambda row: row.value(metric)), seed)
+    values = rows.metric(metric)
+    having = chosen & ~np.isnan(values)
+    labels, shared = rows.labels()
+    return interval(values[having], labels[having] if shared else None, seed=seed)
+
+
+def interval_of(having: Sequence[tuple[Score, float]], seed: int = 0) -> Interval:
+    """Return the mean over samples with its interval."""
     clusters = [row.sample if row.cluster is None else row.cluster for row, _ in having]
     shared = len(set(clusters)) < len(clusters)
     return interval([value for _, value in having], clusters if shared else None, seed=seed)
 
 
-Rows = Mapping[str, Score]
-"""By key (`episode_key`), in the order of the samples."""
+def sample_values(rows: Iterable[Score], metric: str) -> list[float]:
+    return [value for _, value in averaged(rows, lambda row: row.value(metric))]
 
-MODE_PAIRS = (("direct", "visual_cot"), ("direct", "text_cot"), ("text_cot", "visual_cot"))
-"""Modes that are compared within a run. The last pair shows whether the image helps, or only more tokens."""
+
+def averaged(rows: Iterable[Score], value: Callable[[Score], float | None]) -> list[tuple[Score, float]]:
+    """Return one value per sample that has any: the mean over its repeats of the mean over the answers to a drawing.
+    So a drawing counts once however many answers it has, and a sample once however many repeats. The row is one of
+    the sample's."""
+    found = [(row, number) for row in rows if (number := value(row)) is not None]
+    if not any(row.repeat or row.branch for row, _ in found):
+        return found
+    samples: dict[str, tuple[Score, dict[int, list[float]]]] = {}
+    for row, number in found:
+        repeats = samples.setdefault(row.sample, (row, {}))[1]
+        repeats.setdefault(row.repeat or 0, []).append(number)
+    return [
+        (row, fmean(fmean(answers) for answers in repeats.values())) for row, repeats in samples.values()
+    ]  # fmt: skip
+
+
+SEEING = (BLIND, "direct")
+PERCEPTION = ("direct", TEXT_INPUT)
+MODE_PAIRS = (("direct", "visual_cot"), ("direct", "text_cot"), ("text_cot", "visual_cot"), SEEING, PERCEPTION)
+"""Modes that are compared within a run. text_cot with visual_cot shows whether the image helps, or only more tokens;
+blind with direct, whether seeing helps; direct with text_input, what perception loses."""
 
 
 @dataclass(frozen=True)
@@ -180,30 +238,73 @@ class Pair:
     """On the `after` side."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Pairs:
     """Pairs that both sides scored, and the number of samples missing from them. If a side's scores are `withheld`,
     there are no pairs."""
 
-    pairs: Sequence[Pair]
+    before: Floats
+    after: Floats
+    sides: tuple[Rows, Rows]
+    at: tuple[Places, Places]
+    """The row of each pair on either side."""
     unpaired: int = 0
     unscored: int = 0
     withheld: str = ""
 
-    def where(self, wanted: Callable[[Pair], bool]) -> Pairs:
-        return Pairs([pair for pair in self.pairs if wanted(pair)])
+    @classmethod
+    def of(cls, pairs: Sequence[Pair]) -> Pairs:
+        """Make pairs one by one, each of a sample with its number as id unless it has a cluster."""
+        sides = []
+        for values in ([one.before for one in pairs], [one.after for one in pairs]):
+            sides.append(
+                as_rows(
+                    Score(
+                        index=number, sample=str(number), scored=True, values={"": value},
+                        groups={**one.groups, "cluster": one.cluster},
+                        notes={} if one.drawing_right is None else {"frames_right": [one.drawing_right]},
+                    )
+                    for number, (one, value) in enumerate(zip(pairs, values, strict=True))
+                )
+            )  # fmt: skip
+        every = np.arange(len(pairs))
+        return cls(sides[0].metric(""), sides[1].metric(""), (sides[0], sides[1]), (every, every))
+
+    def __len__(self) -> int:
+        return len(self.before)
 
     @property
-    def clusters(self) -> list[str | int | float | None]:
-        return [pair.cluster for pair in self.pairs]
+    def pairs(self) -> list[Pair]:
+        """The pairs one by one."""
+        return list(map(self._pair, range(len(self))))
+
+    def _pair(self, number: int) -> Pair:
+        one, other = (rows.at(int(at[number])) for rows, at in zip(self.sides, self.at, strict=True))
+        cluster = one.sample if one.cluster is None else one.cluster
+        return Pair(float(self.before[number]), float(self.after[number]), cluster, one.groups, other.drawing_right)
+
+    def where(self, wanted: Mask) -> Pairs:
+        return Pairs(self.before[wanted], self.after[wanted], self.sides, (self.at[0][wanted], self.at[1][wanted]))
 
     @property
-    def before(self) -> list[float]:
-        return [pair.before for pair in self.pairs]
+    def clusters(self) -> Labels | None:
+        """The cluster of each pair as a number; None if every sample is independent."""
+        labels, shared = self.sides[0].labels()
+        return labels[self.at[0]] if shared else None
 
     @property
-    def after(self) -> list[float]:
-        return [pair.after for pair in self.pairs]
+    def drawing_right(self) -> NDArray[np.int8]:
+        """On the `after` side: 1 right, 0 wrong, -1 unknown."""
+        return self.sides[1].drawing_right()[self.at[1]]
+
+    def group_keys(self) -> list[str]:
+        """Return the group keys of the samples in the order of their first appearance."""
+        return self.sides[0].names("groups", self.at[0])
+
+    def group(self, key: str) -> tuple[NDArray[Any], list[Any]]:
+        """Return the number of each pair's value of a group key (-1 without it), and the values."""
+        rows = self.sides[0]
+        return rows.group(key)[self.at[0]], rows.group_values(key)
 
     def difference(self) -> Difference:
         return paired_difference(self.before, self.after, self.clusters)
@@ -212,25 +313,52 @@ class Pairs:
         return interval(self.before, self.clusters), interval(self.after, self.clusters)
 
 
-def pair(before: Rows, after: Rows, metric: str, metric_before: str = "") -> Pairs:
+def pair(before: Mapping[str, Score], after: Mapping[str, Score], metric: str, metric_before: str = "") -> Pairs:
     """Pair two cells. `metric_before` is the score of the first if the two differ, as those of two tasks may."""
-    if reason := withheld(before.values()) or withheld(after.values()):
-        return Pairs([], withheld=reason)
+    one, other = as_rows(before), as_rows(after)
+    if reason := withheld(one) or withheld(other):
+        none = np.zeros(0, np.intp)
+        return Pairs(np.zeros(0), np.zeros(0), (one, other), (none, none), withheld=reason)
+    if one.repeats or other.repeats:
+        return _pair_repeated(one, other, metric, metric_before or metric)
+    mine, theirs = one.align(other)
+    values = one.metric(metric_before or metric)[mine], other.metric(metric)[theirs]
+    both = ~(np.isnan(values[0]) | np.isnan(values[1]))
+    unscored = int((~both & ~(one.scored[mine] & other.scored[theirs])).sum())
+    return Pairs(
+        values[0][both],
+        values[1][both],
+        (one, other),
+        (mine[both], theirs[both]),
+        unpaired=len(one) + len(other) - 2 * len(mine),
+        unscored=unscored,
+    )
+
+
+def _pair_repeated(before: Rows, after: Rows, metric: str, metric_before: str) -> Pairs:
+    """Pair the samples of two cells by their means over all repeats, which need not be equally many."""
+    firsts = averaged(before.values(), lambda row: row.value(metric_before))
+    seconds = {row.sample: value for row, value in averaged(after.values(), lambda row: row.value(metric))}
+    there, scored = (
+        [{row.sample for row in rows.values() if row.scored or not only} for rows in (before, after)]
+        for only in (False, True)
+    )
+    right: dict[str, set[bool | None]] = {}
+    for row in after.values():
+        right.setdefault(row.sample, set()).add(row.drawing_right)
     pairs = []
-    unscored = 0
-    shared = [name for name in before if name in after]
-    for name in shared:
-        a, b = before[name], after[name]
-        value_a, value_b = a.value(metric_before or metric), b.value(metric)
-        if value_a is not None and value_b is not None:
-            cluster = a.sample if a.cluster is None else a.cluster
-            pairs.append(Pair(value_a, value_b, cluster, a.groups, b.drawing_right))
-        elif not (a.scored and b.scored):
-            unscored += 1
-    return Pairs(pairs, unpaired=len(before) + len(after) - 2 * len(shared), unscored=unscored)
+    for row, value in firsts:
+        if row.sample in seconds:
+            # Drawings that are right in some repeats only belong to neither side.
+            drawn = next(iter(right[row.sample])) if len(right[row.sample]) == 1 else None
+            cluster = row.sample if row.cluster is None else row.cluster
+            pairs.append(Pair(value, seconds[row.sample], cluster, row.groups, drawn))
+    both = there[0] & there[1]
+    unscored = len(both - (scored[0] & scored[1]))
+    return replace(Pairs.of(pairs), unpaired=len(there[0] ^ there[1]), unscored=unscored)
 
 
-def gain_of(cell: CellRecord, found: Difference) -> Gain:
+def gain_of(cell: CellRecord, found: Difference, over: str = "direct") -> Gain:
     return Gain(
         task=cell.task,
         mode=cell.mode,
@@ -245,6 +373,7 @@ def gain_of(cell: CellRecord, found: Difference) -> Gain:
         n=found.n,
         p_holm=found.p,
         verdict=verdict(found.mean, found.p),
+        over=over,
     )
 
 
@@ -258,10 +387,11 @@ def correct(made: Sequence[Gain], family: str, beside: Sequence[float | None] = 
         gain.p_holm, gain.verdict, gain.family = p, verdict(gain.gain, p), f"{family}: {tests}"
 
 
-def gains(cells: Mapping[str, CellRecord], rows: Callable[[str], Rows]) -> list[Gain]:
-    """Return each mode's gain over direct on the same samples, in the task's headline score, unless the scores of
-    either are withheld. Gains are corrected together with all differences that `compare` shows of the run, so that
-    table and report agree. Other canvases and custom modes, which it does not show, are corrected separately."""
+def gains(cells: Mapping[str, CellRecord], rows: Callable[[str], Mapping[str, Score]]) -> list[Gain]:
+    """Return each mode's gain over direct, and direct's over blind, on the same samples, in the task's headline
+    score, unless the scores of either are withheld. Gains are corrected together with all differences that `compare`
+    shows of the run, so that table and report agree. Other canvases and custom modes, which it does not show, are
+    corrected separately."""
 
     def change(before: str, name: str) -> Difference | None:
         cell, base = cells[name], f"{cells[name].task}.{before}"
@@ -270,8 +400,14 @@ def gains(cells: Mapping[str, CellRecord], rows: Callable[[str], Rows]) -> list[
         found = pair(rows(base), rows(name), cell.headline).difference()
         return found if found.n else None
 
-    made = [gain_of(cells[name], found) for name in cells if (found := change("direct", name))]
-    compared = [gain for gain in made if _compared("direct", gain)]
+    sighted = [name for name, cell in cells.items() if cell.mode != BLIND]
+    made = [
+        gain_of(cells[name], found, over)
+        for over, names in (("direct", sighted), (BLIND, [name for name in sighted if cells[name].mode == "direct"]))
+        for name in names
+        if (found := change(over, name))
+    ]
+    compared = [gain for gain in made if _compared(gain.over, gain)]
     texts = [name for name, cell in cells.items() if _compared("text_cot", cell)]
     beside = [found.p for name in texts if (found := change("text_cot", name))]
     correct(compared, "differences of modes in this run", beside)
@@ -328,10 +464,9 @@ def live_result(cell: CellView) -> CellResult:
 
 
 def _result(cell: CellView) -> CellResult:
-    rows = cell.scored().values()
-    result = describe(summarise(rows, None), cell.about)
+    result = describe(summarise(cell.rows, None), cell.about)
     result.task = cell.task
-    result.scoring = next((row.scoring for row in rows), "")
+    result.scoring = next((row.scoring for row in cell.rows.values()), "")
     return result
 
 
@@ -389,45 +524,45 @@ def curves(run: RunView) -> list[Curve]:
 def _group_keys(cells: Iterable[CellView]) -> list[str]:
     keys: dict[str, None] = {}
     for cell in cells:
-        first = next(iter(cell.rows.values()), None)
-        keys |= dict.fromkeys(cell.about.breakdown or (first.groups if first else ()))
+        first = cell.rows.names("groups", np.arange(min(1, len(cell.rows))))
+        keys |= dict.fromkeys(cell.about.breakdown or first)
     return [key for key in keys if key != "cluster"]
 
 
 def _points(cell: CellView, key: str, seed: int) -> list[CurvePoint]:
-    groups: dict[Any, list[Score]] = {}
-    for row in _shown(cell):
-        value, group = row.value(cell.headline), row.groups.get(key)
-        if value is not None and isinstance(group, (str, int, float)):
-            groups.setdefault(group, []).append(row)
-    if len(groups) > MOST_GROUPS:
-        return []
+    rows = cell.rows
+    codes, values = rows.group(key), rows.group_values(key)
+    having = _shown(cell) & ~np.isnan(rows.metric(cell.headline))
+    groups: dict[Any, Mask] = {}
+    for code in first_seen(codes[having]):
+        if code >= 0 and isinstance(value := values[code], (str, int, float)):
+            groups[value] = groups.get(value, False) | (having & (codes == code))
+            if len(groups) > MOST_GROUPS:
+                return []
     points = []
     for group in sorted(groups, key=lambda g: (isinstance(g, str), g if not isinstance(g, str) else 0, str(g))):
-        found = mean_of(cell.headline, groups[group], seed)
+        found = _mean(cell.headline, rows, groups[group], seed)
         points.append(CurvePoint(found.mean, (found.low, found.high), found.n, group))
     return points
 
 
 def drawing_and_answer(cell: CellView) -> DrawingTable | None:
     """Return the scores of answers after right and after wrong drawings; None if no drawing could be checked."""
-    right: list[Score] = []
-    wrong: list[Score] = []
-    for row in _shown(cell):
-        value, drawing = row.value(cell.headline), row.drawing_right
-        if value is not None and drawing is not None:
-            (right if drawing else wrong).append(row)
-    if not right and not wrong:
+    having = _shown(cell) & ~np.isnan(cell.rows.metric(cell.headline))
+    drawn = cell.rows.drawing_right()
+    right, wrong = having & (drawn == 1), having & (drawn == 0)
+    if not right.any() and not wrong.any():
         return None
-    return DrawingTable(cell.task, cell.canvas, _answers(cell.headline, right), _answers(cell.headline, wrong))
+    return DrawingTable(cell.task, cell.canvas, _answers(cell, right), _answers(cell, wrong))
 
 
-def _shown(cell: CellView) -> Iterable[Score]:
+def _shown(cell: CellView) -> Mask:
     """Return the rows that enter results: none if the cell's scores are withheld."""
-    rows = cell.scored().values()
-    return () if withheld(rows) else rows
+    return np.full(len(cell.rows), not withheld(cell.rows))
 
 
-def _answers(headline: str, rows: Sequence[Score]) -> Answers:
-    found = mean_of(headline, rows)
-    return Answers(found.mean, (found.low, found.high), found.n, sum((row.value(headline) or 0) >= 1 for row in rows))
+def _answers(cell: CellView, chosen: Mask) -> Answers:
+    found = _mean(cell.headline, cell.rows, chosen)
+    having = averaged(cell.rows.where(chosen).values(), lambda row: row.value(cell.headline))
+    right = sum(value >= 1 for _, value in having)
+    return Answers(found.mean, (found.low, found.high), found.n, right)

@@ -21,13 +21,14 @@ from sketchmark.episode.model import Model
 from sketchmark.errors import BadInput, MissingExtra, UnknownName
 from sketchmark.files import own_data
 from sketchmark.folder import RunFolder
-from sketchmark.models.cache import CallCache, default_cache, open_cache, with_cache
+from sketchmark.models import paired
+from sketchmark.models.cache import default_cache, open_cache, with_cache
 from sketchmark.models.code_drawing import SVG, ByCode, DrawsByCode
 from sketchmark.models.wrappers import Metered
 from sketchmark.progress import watcher
 from sketchmark.runs.checks import plan_and_left_out, warnings_of
 from sketchmark.runs.engine import ENGINES, Workplace, key_variables, resolve_engine
-from sketchmark.runs.plan import Cell, model_arguments
+from sketchmark.runs.plan import Cell, drawer_arguments, model_arguments
 from sketchmark.runs.runner import Budget, Price, Resources, run_plan, stopped_by_cost
 from sketchmark.settings import Names, Settings, default_folder
 from sketchmark.terminal import notice
@@ -105,12 +106,14 @@ class PreparedRun:
 def prepare(model: str | Model, tasks: Names, **given: Any) -> PreparedRun:
     """Check a run. Everything that can be refused is refused here, before the first call.
 
-    `given` are `Settings`, spelled as `sketchmark.run` takes them. `model`, `judge` and `extractor` are names, or
-    instances of your own (see `run`).
+    `given` are `Settings`, spelled as `sketchmark.run` takes them. `model`, `drawer`, `judge` and `extractor` are
+    names, or instances of your own (see `run`).
     """
     _refuse_what_is_no_model(model)
-    judge, extractor = given.get("judge") or "", given.get("extractor") or ""
-    settings = _settings(model, judge, extractor, {**given, "tasks": tasks})
+    drawer, judge, extractor = (given.get(name) or "" for name in ("drawer", "judge", "extractor"))
+    if drawer:
+        _refuse_what_is_no_model(drawer)
+    settings = _settings(model, {"drawer": drawer, "judge": judge, "extractor": extractor}, {**given, "tasks": tasks})
     unasked = bool(extractor) and EXTRACTED not in settings.scorings  # in a run file, another task may need it
     extractor = "" if unasked else extractor
     check_extractor(settings.scorings, given=bool(extractor))
@@ -118,25 +121,37 @@ def prepare(model: str | Model, tasks: Names, **given: Any) -> PreparedRun:
         model = DrawsByCode(model, ByCode())
         settings = structs.replace(settings, model_args=dict(model.arguments))
     catalog = Catalog(settings.included, settings.trust_code, notice)
+    if isinstance(model, str):
+        known = catalog.understood(settings.model, settings.model_args, settings.drawer, settings.drawer_args)
+        model, drawer = known.model, drawer or known.drawer
+        settings = structs.replace(
+            settings,
+            model=known.model,
+            model_args=known.model_args,
+            drawer=known.drawer,
+            drawer_args=known.drawer_args,
+        )
     kept = None if settings.no_cache else Path(settings.cache) if settings.cache else default_cache()
-    calls: CallCache | Path | None = kept if settings.cache or isinstance(model, str) else None
+    by_workers = isinstance(model, str) and isinstance(drawer, str)
+    cached = [bool(settings.cache) or isinstance(one, str) for one in (model, drawer)]
     owned: tuple[Model, ...] = ()
-    workplace = Workplace()
     if isinstance(model, str):
         model = catalog.model(settings.model, model_arguments(settings))
         owned = (model,)
-        cache = None if kept is None else "" if kept == default_cache() else str(kept.resolve())
-        workplace = Workplace(cache, key_variables(model))
-    cells, left_out = plan_and_left_out(settings, catalog, model)
-    settings = structs.replace(settings, engine=resolve_engine(settings.engine, settings.model, cells))
+    if isinstance(drawer, str) and drawer:
+        drawer = catalog.model(settings.drawer, drawer_arguments(settings))
+        owned += (drawer,)
+    whole = paired(model, drawer or None)
+    cache = None if kept is None else "" if kept == default_cache() else str(kept.resolve())
+    workplace = Workplace(cache, key_variables(whole)) if by_workers else Workplace()
+    cells, left_out = plan_and_left_out(settings, catalog, whole)
+    settings = structs.replace(settings, engine=resolve_engine(settings, cells))
     for cell in cells:
         for scoring in settings.scorings:
             cell.task.check_scoring(scoring, with_judge=bool(judge))
     budget = _budget(settings, _name(judge), _name(extractor))
     by_name = [one for one in (judge, extractor) if isinstance(one, str) and one]
-    shared = open_cache(kept) if by_name else None
-    if by_name and calls is not None:
-        calls = shared
+    shared = open_cache(kept) if by_name or any(cached) else None
     others: list[Model | None] = []
     for one, arguments, price, charge in (
         (judge, settings.judge_args, budget.judge_price, budget.charge_judge),
@@ -152,26 +167,27 @@ def prepare(model: str | Model, tasks: Names, **given: Any) -> PreparedRun:
             asked = with_cache(asked, shared)
             owned += (asked,)
         others.append(asked)
-    warnings = (*warnings_of(cells, settings, model, with_judge=bool(judge)), *left_out)
+    warnings = (*warnings_of(cells, settings, whole, with_judge=bool(judge)), *left_out)
     warnings += (": ".join(UNASKED),) * unasked
     resources = Resources(others[0], others[1], budget, workplace, warnings)
     path = _folder(
-        Path(settings.output_path) if settings.output_path else default_folder(settings.model, settings.part)
+        Path(settings.output_path)
+        if settings.output_path
+        else default_folder(settings.model_and_drawer, settings.part)
     )
     silent = not in_notebook() if settings.quiet is None else settings.quiet
-    return PreparedRun(settings, cells, with_cache(model, calls), path, resources, silent, owned)
+    both = zip((model, drawer), cached, strict=True)
+    parts = [with_cache(one, shared if by_cache else None) for one, by_cache in both if isinstance(one, Model)]
+    return PreparedRun(settings, cells, paired(*parts), path, resources, silent, owned)
 
 
 def _name(model: str | Model) -> str:
     return model if isinstance(model, str) else model.name or type(model).__name__.lower()
 
 
-def _settings(
-    model: str | Model, judge: str | Model, extractor: str | Model, given: Mapping[str, Any]
-) -> Settings:  # fmt: skip
-    """Read the settings and refuse those that do not go together."""
-    by_name = isinstance(model, str)
-    others = {"judge": judge, "extractor": extractor}
+def _settings(model: str | Model, others: Mapping[str, str | Model], given: Mapping[str, Any]) -> Settings:
+    """Read the settings and refuse those that do not go together. `others` are the models besides the first."""
+    by_name, drawer = isinstance(model, str), others["drawer"]
     names = {key: one if isinstance(one, str) else one.name for key, one in others.items()}
     settings = Settings.of({**given, "model": _name(model), **names})
     if not by_name and (settings.model_args or settings.batch_size or settings.max_requests_per_minute):
@@ -179,13 +195,21 @@ def _settings(
             "model_args, batch_size and max_requests_per_minute are for a model given by name",
             "give them to your instance when you make it",
         )
+    if settings.drawer_args and not (isinstance(drawer, str) and drawer):
+        raise BadInput("drawer_args are for a drawer given by name", "add --drawer MODEL")
+    if settings.drawer and settings.draw:
+        raise BadInput(
+            f"--draw {settings.draw}, and --drawer {settings.drawer}",
+            f"leave out one of them; draw_with={settings.draw} in --drawer-args lets the drawer write code",
+        )
     arguments = _with_drawing(settings)
     return structs.replace(
         settings,
         named=by_name and all(isinstance(one, str) for one in others.values()),
         data=own_data(settings.data),
         model_args=arguments if isinstance(model, str) else dict(model.arguments),
-        engine=_engine(settings, by_name=by_name),
+        drawer_args=settings.drawer_args if isinstance(drawer, str) else dict(drawer.arguments),
+        engine=_engine(settings, by_name=by_name and isinstance(drawer, str)),
     )
 
 
@@ -242,7 +266,7 @@ def _budget(settings: Settings, judge: str, extractor: str) -> Budget:
         raise BadInput("--max-cost needs to know prices", "add --prices FILE")
     return Budget(
         settings.max_cost,
-        _price(prices, settings.model),
+        _price(prices, settings.model_and_drawer),
         judge_price=_price(prices, judge) if judge else None,
         extractor_price=_price(prices, extractor) if extractor else None,
     )

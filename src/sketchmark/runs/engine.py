@@ -23,9 +23,9 @@ from sketchmark.errors import BadInput, CannotPlay
 from sketchmark.folder.format import ScoreRow
 from sketchmark.models.wrappers import CallCount, CountedModel
 from sketchmark.runs import worker as travel
-from sketchmark.runs.episodes import play
+from sketchmark.runs.episodes import play_wanted
 from sketchmark.runs.jobs import Job
-from sketchmark.runs.plan import Cell, model_arguments
+from sketchmark.runs.plan import Cell, drawer_arguments, model_arguments
 from sketchmark.runs.worker import ENTRY
 from sketchmark.secrets import find_key
 from sketchmark.settings import FIELDS, Settings
@@ -80,12 +80,16 @@ _PAYS = 200
 """Answers of a scripted player that take longer than starting two workers."""
 
 
-def resolve_engine(name: str, model: str, cells: list[Cell]) -> str:
+def resolve_engine(settings: Settings, cells: list[Cell]) -> str:
     """Return what `auto` means here: processes if scripted players have much to compute, else local."""
-    if name != "auto":
-        return name
-    answers = sum(cell.weight * (cell.limit or cell.task.declared.default_limit or 0) for cell in cells)
-    if answers < _PAYS or not model.startswith("player/") or not all(cell.generated for cell in cells):
+    if settings.engine != "auto":
+        return settings.engine
+    answers = sum(
+        cell.repeats * (cell.weight + cell.answers - 1) * (cell.limit or cell.task.declared.default_limit or 0)
+        for cell in cells
+    )
+    scripted = all(one.startswith("player/") for one in (settings.model, settings.drawer) if one)
+    if answers < _PAYS or not scripted or not all(cell.generated for cell in cells):
         return "local"
     from sketchmark.engines.processes import cores
 
@@ -100,10 +104,10 @@ def key_variables(model: Model) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class Played:
-    """An episode, and its scores if a worker made them."""
+    """Episodes of a job: one, or one for each answer; and their scores if a worker made them."""
 
-    episode: Episode
-    row: ScoreRow | None = None
+    episodes: Sequence[Episode]
+    rows: Sequence[ScoreRow | None]
     paid: Usage = field(default_factory=lambda: Usage(calls=0))
     """Usage that a worker has paid for since its last outcome. In this process calls are charged as they are made."""
 
@@ -124,7 +128,9 @@ class LocalPlayers:
 
     async def play(self, job: Job) -> Played:
         donor = job.donor.sample if job.donor else None
-        return Played(await play(self._model, job.at.cell, job.draft.sample, donor, self._time_limit))
+        sample, cell = job.draft.sample, job.at.cell
+        episodes = await play_wanted(self._model, cell, sample, donor, self._time_limit, job.wanted)
+        return Played(episodes, [None] * len(episodes))
 
     async def tally(self) -> CallCount:
         """Return the calls so far."""
@@ -140,17 +146,17 @@ class RemotePlayers:
 
     def ready(self, job: Job) -> Job:
         """Pack a job. A worker makes samples by their number; samples that were read are sent."""
-        cell, donor = job.at.cell, job.donor
-        if not job.draft.is_made and cell.generated and not cell.settings.data:
-            return replace(job, packed=travel.wrapped(travel.JobLine(cell.name, job.index), {}))
-        sample = job.draft.sample
-        return replace(job, packed=travel.pack_job(cell, job.index, sample, donor.sample if donor else None))
+        cell, donor, wanted = job.at.cell, job.donor, job.wanted
+        by_number = not job.draft.is_made and cell.generated and not cell.settings.data
+        sample = None if by_number else job.draft.sample
+        lent = donor.sample if donor and not by_number else None
+        return replace(job, packed=travel.pack_job(cell, job.index, sample, lent, wanted))
 
     async def play(self, job: Job) -> Played:
         try:
             outcome, pictures = travel.unpack_outcome(await self._crew.play(job.packed))
         except JobLost as lost:
-            return Played(await self._lost(job, str(lost)))
+            return Played([await self._lost(job, str(lost))], [None])
         if outcome.not_made and not job.draft.is_made:
             await asyncio.to_thread(lambda: job.draft.sample)
             return await self.play(await asyncio.to_thread(self.ready, job))
@@ -159,7 +165,8 @@ class RemotePlayers:
         if outcome.cannot_play:
             raise CannotPlay(outcome.cannot_play)
         sent = job.draft.sample if job.draft.is_made else None
-        return Played(travel.episode_in(outcome, pictures, job.packed, sent), outcome.row, Usage(**outcome.paid))
+        episodes = travel.episodes_in(outcome, pictures, job.packed, sent)
+        return Played(episodes, outcome.rows, Usage(**outcome.paid))
 
     async def tally(self) -> CallCount:
         return travel.tally_of(*await self._crew.news())
@@ -168,7 +175,11 @@ class RemotePlayers:
         cell = job.at.cell
         sample = await asyncio.to_thread(lambda: job.draft.sample)
         settings = {"mode": cell.mode.name, "canvas": cell.canvas, "steps": cell.steps}
-        return Episode(sample, (), Failure("worker_lost", why), time.time(), 0.0, settings)
+        wanted, failure = job.wanted, Failure("worker_lost", why)
+        branch = 0 if wanted.begun is None else wanted.branches[0]
+        return Episode(
+            sample, (), failure, time.time(), 0.0, settings, repeat=wanted.repeat, branch=branch
+        )  # fmt: skip
 
 
 Players = LocalPlayers | RemotePlayers
@@ -196,7 +207,12 @@ async def open_players(
         yield LocalPlayers(model, concurrency, settings.time_limit)
         return
     include = tuple(str(path.resolve()) for path in settings.included)
-    sent = structs.replace(settings.only("W"), model_args=model_arguments(settings), include=include)
+    sent = structs.replace(
+        settings.only("W"),
+        model_args=model_arguments(settings),
+        drawer_args=drawer_arguments(settings),
+        include=include,
+    )
     recipe = travel.Recipe(sent, scores=not with_judge, cache=workplace.cache)
     hiring = _on_ray if settings.engine == "ray" else _in_processes
     with hiring(settings, recipe, workplace) as (hire, size, at_once):
@@ -240,12 +256,13 @@ def _on_ray(settings: Settings, recipe: travel.Recipe, workplace: Workplace) -> 
 
 def _shared_out(recipe: travel.Recipe, most: int, concurrency: int) -> tuple[travel.Recipe, int]:
     """Decide how many replicas there are; each gets its part of the limits of the whole run."""
-    arguments = dict(recipe.settings.model_args)
-    at_once = arguments.get("max_concurrent")
-    size = min(most, concurrency, int(at_once) if at_once else most)
-    if at_once:
-        arguments["max_concurrent"] = int(at_once) // size
-    if a_minute := arguments.get("max_requests_per_minute"):
-        arguments["max_requests_per_minute"] = float(a_minute) / size
-    settings = structs.replace(recipe.settings, model_args=arguments)
+    parts = {name: dict(getattr(recipe.settings, name)) for name in ("model_args", "drawer_args")}
+    limits = [int(arguments["max_concurrent"]) for arguments in parts.values() if arguments.get("max_concurrent")]
+    size = min(most, concurrency, *limits)
+    for arguments in parts.values():
+        if at_once := arguments.get("max_concurrent"):
+            arguments["max_concurrent"] = int(at_once) // size
+        if a_minute := arguments.get("max_requests_per_minute"):
+            arguments["max_requests_per_minute"] = float(a_minute) / size
+    settings = structs.replace(recipe.settings, **parts)
     return structs.replace(recipe, settings=settings, at_once=math.ceil(concurrency / size)), size

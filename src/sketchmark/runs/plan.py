@@ -26,13 +26,27 @@ from sketchmark.tasks import Mode, Task, TaskOptions
 def model_arguments(settings: Settings) -> dict[str, Any]:
     """Return the arguments that the model is made with: its own, and settings that are arguments of it."""
     arguments = dict(settings.model_args)
-    size = str(settings.batch_size)
+    size, batches = settings.batch_size, takes_batches(settings.model)
+    only_the_drawer = not batches and bool(settings.drawer) and takes_batches(settings.drawer)
     # `--batch_size 1` is a habit of lmms-eval's users: it changes nothing for a model without batches.
-    if size and (size != "1" or takes_batches(settings.model)):
-        arguments["batch_size"] = int(size) if size.isdigit() else size
+    if size and (str(size) != "1" or batches) and not only_the_drawer:
+        arguments["batch_size"] = _batch_size(size)
     if settings.max_requests_per_minute:
         arguments["max_requests_per_minute"] = settings.max_requests_per_minute
     return arguments
+
+
+def drawer_arguments(settings: Settings) -> dict[str, Any]:
+    """Return the arguments that the drawer is made with. Its rate limit is one of them: --max-requests-per-minute is
+    the model's."""
+    arguments = dict(settings.drawer_args)
+    if settings.batch_size and settings.drawer and takes_batches(settings.drawer):
+        arguments.setdefault("batch_size", _batch_size(settings.batch_size))
+    return arguments
+
+
+def _batch_size(given: int | str) -> int | str:
+    return int(given) if str(given).isdigit() else given
 
 
 STEPS = ("truth", "model")
@@ -53,13 +67,28 @@ class Cell:
     """Length of its first episode, relative to other cells. Heavier cells run first."""
     generated: bool = False
     """Its samples are made by their ids when they are needed."""
+    pictured: bool = False
+    """Its first sample shows images, or drawings."""
     counted: int | None = None
     """Number of samples in the fraction asked for, if the data are read."""
+    in_one_call: bool = False
+    """The model draws and answers in one call, so its answers cannot be asked for again."""
 
     @property
     def limit(self) -> int | None:
         """Number of samples asked for; None: all."""
         return self.counted or _count(self.settings.limit, self.task.declared.default_limit)
+
+    @property
+    def repeats(self) -> int:
+        """Number of episodes of each sample: as asked for, or else as the task says."""
+        return self.settings.repeats or self.task.declared.repeats or 1
+
+    @property
+    def answers(self) -> int:
+        """Number of final answers to each drawing; one where nothing is drawn before the answer."""
+        apart = self.mode.protocol.must_draw and not self.in_one_call
+        return self.settings.answers if apart else 1
 
     @cached_property
     def shard(self) -> Shard:

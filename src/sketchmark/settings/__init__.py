@@ -67,7 +67,7 @@ class Setting:
     where: str
     help: str
     flag: str = ""
-    """Short option."""
+    """Short option, or another spelling."""
     choices: tuple[str, ...] = ()
     """Values that the command line accepts."""
     shows_default: bool = True
@@ -93,13 +93,18 @@ class Settings(Struct, frozen=True, kw_only=True, omit_defaults=True):
             "CPTJW", "Tasks, groups, patterns ('mmmu*') or question files, with commas; `list` lists them.", flag="-t"
         ),
     ] = ""
-    mode: Annotated[_Words, Setting("CPFTMJW", "direct, visual_cot, text_cot; several with commas.")] = "direct"
+    mode: Annotated[
+        _Words, Setting("CPFTMJW", "direct, visual_cot, text_cot, blind, text_input; several with commas.")
+    ] = "direct"
     canvas: Annotated[
         _Words,
         Setting(
             "CPFTMJW", "Shown for its drawing: own, blank, other, oracle, corrupt, caption, source; several, or all."
         ),
     ] = "own"
+    drawer: Annotated[
+        _Model, Setting("CPFMJW", "A second model, which makes the drawings; --model then only generates text.")
+    ] = ""
     draw: Annotated[
         _Text | None,
         Setting(
@@ -114,7 +119,11 @@ class Settings(Struct, frozen=True, kw_only=True, omit_defaults=True):
     limit: Annotated[
         _Limit | None, Setting("CPFTJW", "Run and score only the first N samples per task, or a fraction (0.1).")
     ] = None
-    repeats: Annotated[_Count, Setting("CPFTJW", "Episodes of each sample.", hidden=True)] = 1
+    repeats: Annotated[
+        _Count | None,
+        Setting("CPFTJW", "Independent episodes of each sample [default: 1, or as the task says].", flag="--epochs"),
+    ] = None
+    answers: Annotated[_Count, Setting("CPFTJW", "Final answers to each finished drawing.")] = 1
     shard: Annotated[
         _Shard, Setting("CPJ", "One shard of the run: 0/3, 1/3, 2/3; `sketchmark merge` joins them.")
     ] = ""
@@ -127,6 +136,7 @@ class Settings(Struct, frozen=True, kw_only=True, omit_defaults=True):
         _Names, Setting("CPFMJ", "Labels of the run, with commas: `compare` and the viewer filter and group by them.")
     ] = ""
     model_args: Annotated[_Arguments, Setting("CPMJW", "key=value,key=value for the model.")] = {}
+    drawer_args: Annotated[_Arguments, Setting("CPFMJW", "key=value,… for the drawer.")] = {}
     task_args: Annotated[
         _Arguments, Setting("CPFTJW", "key=value,… for the tasks' data (rows=8,max_steps=20).")
     ] = {}  # fmt: skip
@@ -207,6 +217,11 @@ class Settings(Struct, frozen=True, kw_only=True, omit_defaults=True):
         return Settings(**{field.name: getattr(self, field.name) for field in fields(where)})
 
     @property
+    def model_and_drawer(self) -> str:
+        """Name of the model, with its drawer if it has one: `openai/a + diffusers/b`."""
+        return pair_name(self.model, self.drawer)
+
+    @property
     def modes(self) -> tuple[str, ...]:
         return split_names(self.mode)
 
@@ -230,6 +245,15 @@ class Settings(Struct, frozen=True, kw_only=True, omit_defaults=True):
     @property
     def included(self) -> tuple[Path, ...]:
         return tuple(map(Path, self.include))
+
+
+AND = " + "
+"""Between the names of a model and its drawer."""
+
+
+def pair_name(model: str, drawer: str) -> str:
+    """Name a model, with its drawer if it has one."""
+    return f"{model}{AND}{drawer}" if drawer else model
 
 
 _LARGEST = 2**53
@@ -327,7 +351,7 @@ def parse_arguments(text: str | None) -> dict[str, Any]:
     import yaml
 
     values: dict[str, Any] = {}
-    for piece in filter(None, (text or "").split(",")):
+    for piece in filter(None, _pieces(text or "")):
         key, equals, value = piece.partition("=")
         if not equals:
             raise BadInput(f"{piece!r} is not key=value", "write arguments as key=value,key=value")
@@ -338,6 +362,17 @@ def parse_arguments(text: str | None) -> dict[str, Any]:
         kept = isinstance(scalar, (bool, int, float)) or (isinstance(scalar, str) and value[:1] in ("'", '"'))
         values[key.strip().replace("-", "_")] = scalar if kept else value
     return values
+
+
+def _pieces(text: str) -> list[str]:
+    """Split at commas, but not inside `{…}` or `[…]`: a value may be JSON. An unmatched bracket is a letter."""
+    pieces, start, depth = [], 0, 0
+    for place, letter in enumerate(text):
+        depth += (letter in "{[") - (letter in "}]")
+        if letter == "," and depth == 0:
+            pieces.append(text[start:place])
+            start = place + 1
+    return [*pieces, text[start:]] if depth == 0 else text.split(",")
 
 
 _SPELLING = re.compile(r"(\d{1,9})/(\d{1,9})")

@@ -19,7 +19,7 @@ from msgspec import Meta, Struct, defstruct
 from sketchmark.errors import BadInput
 from sketchmark.files.yaml import checked, dotted, line_of, load
 from sketchmark.secrets import keys_in, texts_in
-from sketchmark.settings import Prices, Shard, default_folder, fields, split_names
+from sketchmark.settings import Prices, Shard, default_folder, fields, pair_name, split_names
 
 OF_THE_COMMAND = frozenset(field.name for field in fields("C") if not set("FTM") & set(field.about.where))
 """Settings that are not keys: they are for the person who starts the run."""
@@ -94,6 +94,12 @@ class SuiteModel:
 
     model: str
     starts: tuple[TaskSet, ...]
+    drawer: str = ""
+
+    @property
+    def shown(self) -> str:
+        """Its model, with the drawer if there is one."""
+        return pair_name(self.model, self.drawer)
 
 
 @dataclass(frozen=True)
@@ -135,8 +141,11 @@ class Suite:
 def of_models(models: Sequence[str], tasks: str, output_path: Path | None, **options: Any) -> Suite:
     """Make a suite of `--model a,b`: the same tasks for each, in the folder that each has in a single run."""
     prices, max_cost = options.get("prices"), options.pop("max_cost", None)
-    shard = options.get("shard", "")
-    found = [SuiteModel(folder_name(model, shard), model, (TaskSet(tasks, options),)) for model in models]
+    shard, drawer = options.get("shard", ""), options.get("drawer") or ""
+    found = [
+        SuiteModel(folder_name(pair_name(model, drawer), shard), model, (TaskSet(tasks, options),), drawer)
+        for model in models
+    ]
     refuse_shared_folders(
         found, "name every model once; a run file gives two of one name different folders by `name:`"
     )
@@ -155,7 +164,7 @@ def refuse_shared_folders(entries: Iterable[SuiteModel], hint: str) -> None:
     for entry in entries:
         other = seen.setdefault(entry.name.lower(), entry)
         if other is not entry:
-            raise BadInput(f"{other.model} and {entry.model} would share the run folder {entry.name}", hint)
+            raise BadInput(f"{other.shown} and {entry.shown} would share the run folder {entry.name}", hint)
 
 
 _RUN_CODE = ("code", "trust_remote_code")
@@ -239,8 +248,9 @@ class _File:
             starts = tuple(
                 TaskSet(names, _laid_over(_laid_over(_laid_over(whole, asked), own), over)) for names, asked in tasks
             )
-            name = folder_name(model.name or model.model, over.get("shard", ""))
-            entries.append(SuiteModel(name, model.model, starts))
+            drawer = own.get("drawer", whole.get("drawer", ""))
+            name = folder_name(model.name or pair_name(model.model, drawer), over.get("shard", ""))
+            entries.append(SuiteModel(name, model.model, starts, drawer))
         refuse_shared_folders(entries, f"give one of them another `name:` in {self._where}")
         parent = output_path or Path("runs") / folder_name(self._path.stem)
         prices, allowed = over.get("prices", whole.get("prices")), split_names(over.get("allow_env") or ())
@@ -248,11 +258,16 @@ class _File:
 
     def _variables(self) -> Iterator[NamedVariable]:
         """Find the arguments that name environment variables, such as `api_key_env: A|B`."""
-        judge = self._file.judge or ""
-        blocks: list[tuple[str, Mapping[str, Any], Keys]] = [(judge, self._file.judge_args, ("judge_args",))]
-        for place, one in enumerate(self._file.models):
+        whole = self._file
+        blocks: list[tuple[str, Mapping[str, Any], Keys]] = [
+            (whole.judge or "", whole.judge_args, ("judge_args",)),
+            (whole.drawer or "", whole.drawer_args, ("drawer_args",)),
+        ]
+        for place, one in enumerate(whole.models):
             if not isinstance(one, str):
                 blocks.append((one.model, one.model_args, ("models", place, "model_args")))
+                drawer = one.drawer or whole.drawer or ""
+                blocks.append((drawer, one.drawer_args, ("models", place, "drawer_args")))
         for model, arguments, keys in blocks:
             for name, value in arguments.items():
                 if name.endswith("_env") and value:
@@ -295,7 +310,7 @@ class _File:
             return [self._included(one) for one in split_names(value)]
         if name in ("data", "prices") and isinstance(value, str):
             return self._below(value, keys)
-        if name in ("model_args", "judge_args", "extractor_args") and not self._trust:
+        if name in ("model_args", "drawer_args", "judge_args", "extractor_args") and not self._trust:
             for argument in _RUN_CODE:
                 if value.get(argument):
                     self._refuse((*keys, argument), "has code run", _TRUST)

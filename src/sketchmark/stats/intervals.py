@@ -90,6 +90,11 @@ def likeness_in(groups: Clusters, x: Floats) -> float:
 
 
 def _codes(labels: Labels) -> npt.NDArray[np.intp]:
+    if isinstance(labels, np.ndarray) and labels.dtype.kind in "iu":  # the same order without a loop
+        _, first, inverse = np.unique(labels, return_index=True, return_inverse=True)
+        rank = np.empty(len(first), dtype=np.intp)
+        rank[np.argsort(first, kind="stable")] = np.arange(len(first))
+        return rank[inverse.reshape(-1)]
     seen: dict[object, int] = {}
     codes = np.empty(len(labels), dtype=np.intp)
     for place, label in enumerate(labels):

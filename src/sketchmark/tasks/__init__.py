@@ -6,7 +6,7 @@ import importlib.util
 import inspect
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +18,7 @@ from sketchmark.episode.protocol import PROTOCOLS, FilledPrompts, Protocol
 from sketchmark.episode.sample import Draft, Drafts, Sample
 from sketchmark.errors import BadInput, MissingExtra, UnknownName
 from sketchmark.files.yaml import checked
-from sketchmark.tasks.files import lineage, merged
+from sketchmark.tasks.files import BLIND, lineage, merged
 from sketchmark.tasks.names import CodeNames, by_alias, is_code
 from sketchmark.tasks.published import FILE, Published, published_beside
 from sketchmark.tasks.schema import ModeBlock, Settings, TaskFile
@@ -62,9 +62,11 @@ class Mode:
     in_words: bool
     saying: Options
     drawing: Options
+    blind: bool = False
+    """No image of a sample is shown."""
 
     def fill(self, sample: Sample, steps: str) -> FilledPrompts:
-        return FilledPrompts(sample, self.prompts, steps, self.settings)
+        return FilledPrompts(sample, self.prompts, steps, self.settings, self.blind)
 
     def describe(self) -> dict[str, Any]:
         """Return everything that shapes the requests of this mode, for run.json and for noticing a change."""
@@ -75,6 +77,7 @@ class Mode:
             "in_words": self.in_words,
             "saying": self.saying.key(),
             "drawing": self.drawing.key(),
+            "blind": self.blind,
         }
 
 
@@ -123,12 +126,16 @@ class Task:
 
     @property
     def modes(self) -> list[str]:
-        return list(self.declared.modes)
+        """The modes of the file, and `blind` if `direct` is one of them."""
+        declared = self.declared.modes
+        return list(dict.fromkeys((*declared, *[BLIND] * ("direct" in declared))))
 
     def mode(self, name: str) -> Mode:
         file, where = self.declared, f"task {self.name!r}"
-        if name not in file.modes:
-            raise UnknownName(f"{where} has no mode {name!r}", f"it has: {', '.join(file.modes)}")
+        if name not in self.modes:
+            raise UnknownName(f"{where} has no mode {name!r}", f"it has: {', '.join(self.modes)}")
+        if name == BLIND and name not in file.modes:
+            return replace(self.mode("direct"), name=BLIND, blind=True)
         block = self._block(name)
         kwargs = merged(file.lmms_eval_specific_kwargs, block.lmms_eval_specific_kwargs)
         chosen = file.prompt_sets.get(self.choices.prompts or file.default_prompts, {}).get(name, {})
@@ -159,7 +166,7 @@ class Task:
 
     def plays_by_code(self, name: str) -> bool:
         """Return whether a mode's protocol is code that has to run, and not one of ours by name."""
-        return is_code(self._block(name).protocol)
+        return is_code(self._block("direct" if name == BLIND and name not in self.declared.modes else name).protocol)
 
     def _block(self, name: str) -> ModeBlock:
         """Return a mode's block. `like: other_mode` starts from that mode: mappings merge, other values are

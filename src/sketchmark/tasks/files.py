@@ -17,7 +17,16 @@ from sketchmark.errors import BadInput
 from sketchmark.files.yaml import Glance, checked, glance, load, load_with_repeats, nearly
 from sketchmark.tasks.schema import GroupFile, ModeBlock, TaskFile
 
-MODES = ("direct", "visual_cot", "text_cot")
+FILE_MODES = ("direct", "visual_cot", "text_cot")
+"""The usual modes of a task file, also as the ending of its name: `mmsi_visual_cot`."""
+
+BLIND = "blind"
+"""The mode `direct` without its images. Every task with `direct` has it, and no file needs to name it."""
+
+TEXT_INPUT = "text_input"
+"""The mode `direct` with the puzzle as text in place of its image, in generated worlds."""
+
+MODES = (*FILE_MODES, BLIND, TEXT_INPUT)
 OURS = "sketchmark"
 """First part of an `include:` that names a built-in file."""
 

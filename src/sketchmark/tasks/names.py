@@ -257,10 +257,12 @@ def _classes_in(path: Path) -> list[tuple[str, list[str]]]:
 
 
 def defines_world(path: Path) -> bool:
-    """Return whether a file has `WORLD = World(…)`: read, not run."""
+    """Return whether a file has `WORLD = World(…)` or `WORLD = ….world(…)`: read, not run."""
     assigned = [node for node in _statements(path) if isinstance(node, ast.Assign | ast.AnnAssign)]
     return any(
-        isinstance(target, ast.Name) and target.id == "WORLD" and ast.unparse(node.value.func).endswith("World")
+        isinstance(target, ast.Name)
+        and target.id == "WORLD"
+        and ast.unparse(node.value.func).endswith(("World", ".world"))
         for node in assigned
         if isinstance(node.value, ast.Call)
         for target in (node.targets if isinstance(node, ast.Assign) else [node.target])

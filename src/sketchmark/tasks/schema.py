@@ -128,9 +128,13 @@ class TaskFile(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     default_limit: Annotated[
         Count | None, Meta(description="Samples of a run that names no `--limit`; for sources without an end.")
     ] = None
+    repeats: Annotated[
+        Count | None, Meta(description="Independent episodes of each sample in a run that names no `--repeats`.")
+    ] = None
     generation: Annotated[Calling, Meta(description="Settings of every call, such as `max_new_tokens`.")] = {}
     modes: Annotated[
-        dict[Name, ModeBlock], Meta(description="The modes by name; usually direct, visual_cot, text_cot.")
+        dict[Name, ModeBlock],
+        Meta(description="The modes by name; usually direct, visual_cot, text_cot. `blind` follows from direct."),
     ] = {}
     prompt_sets: Annotated[
         dict[str, dict[str, Prompts]],

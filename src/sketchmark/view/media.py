@@ -7,6 +7,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
 from sketchmark.errors import SketchmarkError
@@ -32,17 +33,25 @@ _TELLS = 24
 class PictureDifference:
     """Difference of a drawing from the ground-truth image.
 
-    `cells` (row, column, drawn, true) if both images can be read as boards, else the proportion of different pixels.
+    `cells` (row, column, drawn, true) if both images can be read as boards, `lines` (number, drawn, true) if their
+    world reads them as text, else the proportion of different pixels.
     """
 
     kind: str
     cells: tuple[tuple[int, int, str, str], ...] = ()
+    lines: tuple[tuple[int, str, str], ...] = ()
     share: float = 0.0
     size: tuple[int, int] = (0, 0)
 
     def in_words(self) -> str:
         if self.kind == "pixels":
             return f"{as_percent(self.share)}% of the pixels differ from the ground-truth image"
+        if self.kind == "lines":
+            said = [
+                f"line {number}: {drawn or 'nothing'}, not {true or 'nothing'}" for number, drawn, true in self.lines
+            ]
+            more = f" and {len(said) - 4} more" if len(said) > 4 else ""
+            return f"as text, {'; '.join(said[:4])}{more}" if said else "as text, everything is as it should be"
         if not self.cells:
             return "every cell is as it should be"
         named = [f"row {r + 1}, column {c + 1}: {drawn}, not {true}" for r, c, drawn, true in self.cells[:4]]
@@ -53,8 +62,9 @@ class PictureDifference:
 def difference(target: Mapping[str, Any], drawn: Picture, true: Picture) -> PictureDifference:
     found = installed_worlds().board_of(target)
     if found is None:
-        changed = _changed(drawn, true)
-        return PictureDifference("pixels", share=float(changed.mean()))
+        share = float(_changed(drawn, true).mean())
+        lines = _different_lines(target, drawn, true)
+        return PictureDifference("pixels" if lines is None else "lines", lines=lines or (), share=share)
     board, rows, cols = found
     seen, wanted = (board.read(picture, rows, cols).grid for picture in (drawn, true))
     cells = tuple(
@@ -64,6 +74,19 @@ def difference(target: Mapping[str, Any], drawn: Picture, true: Picture) -> Pict
         if seen[r][c] != wanted[r][c]
     )
     return PictureDifference("cells", cells, size=(rows, cols))
+
+
+def _different_lines(
+    target: Mapping[str, Any], drawn: Picture, true: Picture
+) -> tuple[tuple[int, str, str], ...] | None:
+    """Return the lines in which two images differ as text; None if an image cannot be read."""
+    world = installed_worlds().of(target)
+    texts = [world.reading(picture) for picture in (drawn, true)] if world and world.reading else [None]
+    if None in texts:
+        return None
+    one, other = ((text or "").splitlines() for text in texts)
+    pairs = enumerate(zip_longest(one, other, fillvalue=""), start=1)
+    return tuple((number, mine, its) for number, (mine, its) in pairs if mine != its)
 
 
 def overlay(target: Mapping[str, Any], drawn: Picture, true: Picture) -> bytes:

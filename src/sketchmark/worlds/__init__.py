@@ -161,6 +161,8 @@ class World:
     """The true pictures of a sample with one thing wrong, for the canvas of this name; none where nothing can be."""
     caption: Callable[[Sample, Picture], str] | None = None
     """Returns a drawing as text, for the canvas of this name."""
+    reading: Callable[[Picture], str | None] | None = None
+    """For worlds without a `board`: returns what an image shows, line by line; None if it cannot be read."""
     scorers: Mapping[str, Scorer] = field(default_factory=dict)
     """Scorers by the name that task files and run folders use: `score` is `NAME.score` there."""
     protocols: Mapping[str, Protocol] = field(default_factory=dict)
@@ -239,10 +241,12 @@ def installed_worlds() -> Worlds:
 
 
 def task_files(module: Path) -> list[Path]:
-    """Return the task files that belong to a world's Python file: those of its folder, or the one of its name."""
+    """Return the task files that belong to a world's Python file: those of its folder, or `NAME.yaml` and
+    `NAME_hard.yaml`."""
     if module.name == "__init__.py":
         return sorted(path for path in module.parent.glob("*.yaml") if not path.name.startswith("_"))
-    return [path for path in [module.with_suffix(".yaml")] if path.is_file()]
+    named = (module.with_name(f"{module.stem}{end}.yaml") for end in ("", "_hard"))
+    return [path for path in named if path.is_file()]
 
 
 def installed_task_files() -> list[Path]:

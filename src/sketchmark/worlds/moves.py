@@ -42,7 +42,7 @@ State = TypeVar("State")
 
 
 def frame_scores(
-    world: str, drawn: Sequence[Grid], expected: Sequence[Grid], legal: float, parsed: Sequence[bool]
+    world: str, drawn: Sequence[object], expected: Sequence[object], legal: float, parsed: Sequence[bool]
 ) -> tuple[dict[str, float | None], list[bool]]:
     """Return the scores of drawings, and which drawn frames are right. Frames are paired by their index.
     `img_frame_acc` is the share of the frames expected; surplus drawings spoil only `img_exact`."""
@@ -227,18 +227,18 @@ def _committed(text: str) -> int | None:
     return int(min(verdict.letters)) if verdict.letters else None
 
 
-def strict_moves(response: str) -> list[str] | None:
+def strict_moves(response: str, is_move: Callable[[str], bool] = MOVES.__contains__) -> list[str] | None:
     """Return the content of the last tag, closed or not; without any, a list of moves that ends the reply."""
     text = without_thinking(unwrap(response))
     tags = list(_MOVES_TAG.finditer(text))
     if tags:
         found = _LIST.search(text, tags[-1].end())
-        return _entries(found[0]) if found else None
+        return _entries(found[0], is_move) if found else None
     last = next(iter(list(_LIST.finditer(text))[-1:]), None)
     if last is None or text[last.end() :].strip(" \n\t`.*"):
         return None
-    entries = _entries(last[0])
-    known = entries and set(entries) <= MOVES.keys()
+    entries = _entries(last[0], is_move)
+    known = entries and all(map(is_move, entries))
     return entries if known and not _denied(text, last.start()) else None
 
 
@@ -248,7 +248,7 @@ def _denied(text: str, end: int) -> bool:
     return any(is_negator(word) or word in HEDGE or word == "or" for word in words)
 
 
-def _entries(text: str) -> list[str] | None:
+def _entries(text: str, is_move: Callable[[str], bool]) -> list[str] | None:
     """A list in JSON, in Python's notation, or of bare words."""
     for parse in (json.loads, python_literal):
         try:
@@ -256,7 +256,7 @@ def _entries(text: str) -> list[str] | None:
         except (ValueError, RecursionError):
             continue
     words = [word.strip().lower() for word in text[1:-1].split(",")]
-    return words if set(words) <= MOVES.keys() else None
+    return words if all(map(is_move, words)) else None
 
 
 FOLLOWS = "follows_corrupt"

@@ -121,9 +121,29 @@ class StepByStep(ABC, Play, Generic[State]):
     @abstractmethod
     def in_words(self, state: State) -> str: ...
 
+    def choices(self, state: State) -> Sequence[str]:
+        """The moves that a drawing may show from here."""
+        return list(MOVES)
+
     def slips(self, state: State) -> Sequence[str]:
         """The moves that a shaky hand may draw instead of the planned one."""
-        return list(MOVES)
+        return self.choices(state)
+
+    def parse(self, text: str) -> State | None:
+        """The state that a prompt of the mode text_input describes; None if the text describes none."""
+        return None
+
+    def conclude_from(self, first: State, moves: Sequence[str]) -> list[str]:
+        """The answer to a puzzle if these are its moves."""
+        return list(moves)
+
+    def plan(self, move: str) -> str:
+        """The sentence that plans a move."""
+        return next_move_words(move)
+
+    def plans(self, shown: Shown) -> list[str]:
+        """The moves that the sentences of this episode plan."""
+        return shown.plans
 
     def blindly(self, state: State) -> list[str]:
         """The moves with which the sketcher ends its answer, from where it sees no further."""
@@ -143,7 +163,7 @@ class StepByStep(ABC, Play, Generic[State]):
 
     def astray(self, state: State, move: str, before: str, rng: Random) -> State | None:
         """Return where a move other than `move` leads; back only if there is no other, None if there is none."""
-        ends = {other: self.after(state, other) for other in MOVES if other != move}
+        ends = {other: self.after(state, other) for other in self.choices(state) if other != move}
         wrong = {other: end for other, end in ends.items() if end != state}
         onward = [end for other, end in wrong.items() if other != _BACK.get(before)]
         choices = onward or list(wrong.values())
@@ -155,7 +175,7 @@ class StepByStep(ABC, Play, Generic[State]):
         for picture in pictures:
             if self.shows(picture, state):
                 continue
-            move = next((move for move in MOVES if self.shows(picture, self.after(state, move))), None)
+            move = next((move for move in self.choices(state) if self.shows(picture, self.after(state, move))), None)
             if move is None:
                 return None
             moves.append(move)
@@ -166,16 +186,16 @@ class StepByStep(ABC, Play, Generic[State]):
         shown, state = self._begin(context)
         if shown is None or state is None:
             return None
-        moves, done = self.solve(state), len(shown.plans)
+        moves, done = self.solve(state), len(self.plans(shown))
         if wanted(context) == "plan":
-            return next_move_words(moves[done]) if done < len(moves) else "DONE"
+            return self.plan(moves[done]) if done < len(moves) else "DONE"
         if wanted(context) == "describe":
-            return self.in_words(self._after_all(state, shown.plans))
-        return tagged_moves(moves)
+            return self.in_words(self._after_all(state, self.plans(shown)))
+        return tagged_moves(self.conclude_from(state, moves))
 
     def draw(self, context: Context) -> Picture | None:
         shown, state = self._begin(context)
-        return self.render(self._after_all(state, shown.plans)) if shown and state is not None else None
+        return self.render(self._after_all(state, self.plans(shown))) if shown and state is not None else None
 
     def guess(self, context: Context, rng: Random) -> str:
         return tagged_moves([rng.choice(list(MOVES)) for _ in range(rng.randint(1, 12))])
@@ -187,18 +207,19 @@ class StepByStep(ABC, Play, Generic[State]):
         done, now = self._followed(first, shown)
         ahead = self.solve(now)[:lookahead]
         if wanted(context) == "plan":
-            return next_move_words(ahead[0]) if ahead else "DONE"
+            return self.plan(ahead[0]) if ahead else "DONE"
         if wanted(context) == "describe":
             return self.unpictured
-        return tagged_moves(done + ahead + self.blindly(self._after_all(now, ahead)))
+        return tagged_moves(self.conclude_from(first, done + ahead + self.blindly(self._after_all(now, ahead))))
 
     def sketch(self, context: Context, shaky: bool, rng: Random) -> Picture | None:
         shown, first = self._begin(context)
         if shown is None or first is None:
             return None
         now = self._followed(first, shown)[1]
-        planned = shown.plans[-1] if shown.plans else "up"
-        return self.render(self.after(now, rng.choice(self.slips(now)) if shaky else planned))
+        planned = next(iter(self.plans(shown)[-1:]), "")
+        slips = self.slips(now) if shaky else ()
+        return self.render(self.after(now, rng.choice(slips) if slips else planned))
 
     def conclude(self, context: Context, by_drawings: bool, wrong: bool) -> str | None:
         """A wrong one lacks the last move, which is never the truth, whatever the drawings show."""
@@ -206,22 +227,28 @@ class StepByStep(ABC, Play, Generic[State]):
         if shown is None or state is None:
             return None
         moves = self.moves_in(state, shown.drawings) if by_drawings else self.solve(state)
-        return tagged_moves(moves[:-1] if wrong else moves) if moves else None
+        return tagged_moves(self.conclude_from(state, moves[:-1] if wrong else moves)) if moves else None
 
     def misdraw(self, context: Context) -> Picture | None:
         """All right but for the last drawing, which shows another move than the planned one."""
         shown, first = self._begin(context)
         if shown is None or first is None:
             return None
-        *right, last = shown.plans or [""]
-        state, ends = self._after_all(first, right), len(shown.plans) >= len(self.solve(first))
+        plans = self.plans(shown)
+        *right, last = plans or [""]
+        state, ends = self._after_all(first, right), len(plans) >= len(self.solve(first))
         dice = Random(shown.initial.identity)
         wrong = self.astray(state, last, right[-1] if right else "", dice) if ends else None
         return self.render(self.after(state, last) if wrong is None else wrong)
 
     def _begin(self, context: Context) -> tuple[Shown | None, State | None]:
-        shown = puzzle_in(context)
+        shown = puzzle_in(context) or self._in_text(context)
         return shown, self.begin(shown) if shown else None
+
+    def _in_text(self, context: Context) -> Shown | None:
+        """The puzzle that a text describes, as its image: from there on a player works as if it had been shown."""
+        found = (state for text in reversed(context.texts) if (state := self.parse(text)) is not None)
+        return next((Shown(self.render(state), None, ()) for state in found), None)
 
     def _after_all(self, state: State, moves: Iterable[str]) -> State:
         for move in moves:
@@ -233,7 +260,7 @@ class StepByStep(ABC, Play, Generic[State]):
         else (a slip of the hand, white paper, another puzzle) ends it: a page that does not fit is not trusted, nor
         are those behind it."""
         done, now = list[str](), first
-        for move, picture in zip(shown.plans, shown.drawings, strict=False):
+        for move, picture in zip(self.plans(shown), shown.drawings, strict=False):
             expected = self.after(now, move)
             if not self.shows(picture, expected):
                 break

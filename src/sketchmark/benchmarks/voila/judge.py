@@ -28,6 +28,7 @@ from sketchmark.episode.model import Model, Options
 from sketchmark.episode.sample import Context, Sample, of
 from sketchmark.errors import CallFailed
 from sketchmark.media import Picture
+from sketchmark.tasks.files import BLIND
 from sketchmark.worlds.voila.scenes import ANY, Scene
 
 Step = Literal[1, 2, 3, 4]
@@ -289,7 +290,7 @@ def _name(step: Step, scoring: str) -> str:
 def _inquiries(sample: Sample, episode: Episode, truth: Truth) -> dict[Step, Inquiry | None]:
     """Return the request to the judge; None if the answer is empty or missing, so that no call is needed."""
     question, distraction = question_number(sample.id), sample.fields["variant"] == "wd"
-    stepwise = episode.settings.get("mode") != "direct"
+    stepwise = episode.settings.get("mode") not in ("direct", BLIND)
     says = [*episode.says, "", "", ""]
     inquiries: dict[Step, Inquiry | None] = {}
     if stepwise:

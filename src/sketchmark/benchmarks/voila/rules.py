@@ -16,6 +16,7 @@ from typing import Any
 from sketchmark.answers.reply import without_thinking
 from sketchmark.episode import Episode, Grading, Scores
 from sketchmark.episode.sample import Sample
+from sketchmark.tasks.files import BLIND
 from sketchmark.worlds.voila import reader
 from sketchmark.worlds.voila.scenes import (
     Scene,
@@ -228,7 +229,7 @@ def by_rule(sample: Sample, episode: Episode, grading: Grading) -> Scores:
         return Scores({})
     first, second, third = (Scene(*scene) for scene in sample.target["scenes"])
     answer = Scene(*sample.target["answer"])
-    stepwise = episode.settings.get("mode") != "direct"
+    stepwise = episode.settings.get("mode") not in ("direct", BLIND)
     says = dict(zip((1, 2, 3) if stepwise else (3,), [*episode.says, "", "", ""], strict=False))
     values: dict[str, float | None] = {}
     notes: dict[str, Any] = {}

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Collection
 from typing import Any, ClassVar
+from urllib.parse import urlsplit
 
 from sketchmark.episode.model import Finish, Options, Reply
 from sketchmark.episode.sample import Context, Part
 from sketchmark.errors import BadInput, MissingExtra
 from sketchmark.models import layout
-from sketchmark.models.arguments import Arguments, Value
+from sketchmark.models.arguments import Arguments, Value, stop_words
 from sketchmark.models.call import Call, Endpoint
 from sketchmark.models.http_bounds import SdkCalls, refuse_no_address
 from sketchmark.models.layout import as_a_reply, body_of, finish_of_text, for_looking, usage_in
 from sketchmark.models.providers import Provider
 from sketchmark.secrets import require_key
 
+_SERVER = "https://api.anthropic.com"
+_SAMPLING = ("top_p", "top_k")
 _DEFAULT_MAX_TOKENS = 4096
 """The Messages API requires a limit. This one is sent if the task has none."""
 
@@ -38,10 +42,11 @@ class Anthropic(Endpoint):
         super().__init__(name, args)
         self._model = name
         self.base_url = self.base_url or os.environ.get("ANTHROPIC_BASE_URL") or None
-        # Newer models have no temperature (the SDK dropped the argument). Older ones accept it.
-        self._send_temperature = args.flag("send_temperature", False)
+        # Anthropic's newer models have no temperature (the SDK dropped the argument). Other servers' models do.
+        own_server = not f".{urlsplit(self.base_url or _SERVER).hostname}".endswith(".anthropic.com")
+        self._send_temperature = args.flag("send_temperature", own_server)
         args.refuse_unknown()
-        refuse_no_address(self.base_url or "https://api.anthropic.com")
+        refuse_no_address(self.base_url or _SERVER)
         try:
             from anthropic import AsyncAnthropic, DefaultAsyncHttpxClient
         except ImportError:
@@ -58,6 +63,10 @@ class Anthropic(Endpoint):
     def _settings(self) -> dict[str, Any]:
         return {"send_temperature": True if self._send_temperature else None}
 
+    def receives(self, act: str) -> Collection[str]:
+        known = {"max_new_tokens", "stop", "until", *_SAMPLING}
+        return known | ({"temperature"} if self._send_temperature else set())
+
     async def close(self) -> None:
         await self._client.close()
 
@@ -73,8 +82,12 @@ class Anthropic(Endpoint):
                 for message in layout.messages(context)
             ],
         }
-        if self._send_temperature:
-            request["extra_body"] = {"temperature": options.temperature}
+        body = {name: options.extra[name] for name in _SAMPLING if name in options.extra}
+        body |= {"temperature": options.temperature} if self._send_temperature else {}
+        if stops := stop_words(options.extra):
+            body["stop_sequences"] = stops
+        if body:
+            request["extra_body"] = body
 
         async def attempt(call: Call) -> Reply:
             with self._calls.headers(call) as headers:

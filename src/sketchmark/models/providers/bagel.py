@@ -16,8 +16,9 @@ from __future__ import annotations
 import asyncio
 import importlib
 import sys
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar, Protocol
 
@@ -29,7 +30,7 @@ from sketchmark.models import layout
 from sketchmark.models.arguments import Arguments, Value
 from sketchmark.models.layout import finish_of_text
 from sketchmark.models.providers import Provider
-from sketchmark.models.providers.openai_chat import ChatEndpoint
+from sketchmark.models.providers.openai_chat import ChatEndpoint, by_stage
 
 NUMBERS = (
     *("cfg_text_scale", "cfg_img_scale", "cfg_interval", "cfg_renorm_min", "timestep_shift", "text_temperature"),
@@ -52,6 +53,11 @@ def make(name: str, **model_args: Value) -> Model:
         return BagelServer(name, **model_args)
     if model_args.get("code"):
         return BagelCode(name, **model_args)
+    if name:
+        raise BadInput(
+            f"bagel: the weights {name} are understood (pretrained=); the code that runs them is missing",
+            "code=CHECKOUT of the official repository, or base_url=http://HOST:PORT/v1 of a vLLM-Omni server of them",
+        )
     raise BadInput(
         "bagel needs to know how to run the model",
         "base_url=http://HOST:PORT/v1 of a vLLM-Omni server, or code=CHECKOUT,pretrained=WEIGHTS",
@@ -212,6 +218,11 @@ class BagelCode(Model):
     def abilities(self) -> Abilities:
         return Abilities(say=True, draw=self._draws)
 
+    def receives(self, act: str) -> Collection[str]:
+        """Return BAGEL's settings. Its inferencer has no other sampling, and no limit of a drawing's text."""
+        named = {*SETTINGS, *OTHER_SPELLINGS, "temperature", "seed"} - {"negative_prompt"}
+        return named | ({"max_new_tokens"} if act == "say" else set())
+
     def identity(self) -> dict[str, Any]:
         return {"name": self.name, "pretrained": str(self._weights), **self._settings.given}
 
@@ -302,12 +313,37 @@ class BagelServer(ChatEndpoint):
     def _read_arguments(self, name: str, args: Arguments) -> None:
         self._drawer = None if args.choice("mode", ("understanding", "generation")) == "understanding" else name
         self._bagel = Settings(args)
+        self._stages = args.choice("stages", ("1", "2"))
+
+    def receives(self, act: str) -> Collection[str]:
+        return {*super().receives(act), *OTHER_SPELLINGS, *(SETTINGS if act == "draw" else _FOR_READING)}
 
     def _settings(self) -> dict[str, Any]:
-        return self._bagel.given
+        return {**self._body, **self._bagel.given, "stages": self._stages}
+
+    async def say(self, context: Context, options: Options) -> Reply:
+        """Read the whole context. A server of one stage (`stages=1`) reads as it draws: see `_reduced`."""
+        if self._stages != "1":
+            return await super().say(context, options)
+        context, left_out = self._reduced(context, "reads with")
+        reply = await super().say(context, options)
+        return replace(reply, left_out=(*left_out, *reply.left_out))
+
+    def _reduced(self, context: Context, how: str) -> tuple[Context, layout.LeftOut]:
+        """Return the part of the context that reaches the model of a drawing, as the user's, and name the rest."""
+        context, dropped = layout.newest_pictures(context, 1, f"the server {how} one")
+        context, unsaid = layout.all_as_user(context, "the server")
+        return context, (*dropped, *unsaid, *layout.places_lost(context, "the server joins the texts"))
+
+    async def _base_request(self, model: str, context: Context, options: Options) -> dict[str, Any]:
+        """Return a chat request without the sampling that a default deployment adds to the request's own:
+        `repetition_penalty` 1.05, and `top_k` 1 at any temperature."""
+        request = await super()._chat_request(model, context, options)
+        plain = {"repetition_penalty": 1.0, **({"top_k": -1} if options.temperature > 0 else {})}
+        return request | {name: value for name, value in plain.items() if name not in request}
 
     async def _chat_request(self, model: str, context: Context, options: Options) -> dict[str, Any]:
-        request = await super()._chat_request(model, context, options)
+        request = await self._base_request(model, context, options)
         chosen = self._bagel.with_task(options.extra)
         reading = {name: chosen[name] for name in _FOR_READING if name in chosen}
         return {**request, "modalities": ["text"], **reading}
@@ -316,17 +352,14 @@ class BagelServer(ChatEndpoint):
         if self._drawer is None:
             raise CannotPlay(f"{self.name} does not draw with mode=understanding", "give mode=generation")
         context, empty = layout.without_empty_texts(context)
-        context, dropped = layout.newest_pictures(context, 1, "the server conditions a drawing on one")
-        context, unsaid = layout.all_as_user(context, "the server")
-        places = layout.places_lost(context, "the server joins the texts")
-        request = await super()._chat_request(self._drawer, context, options)
+        context, lost = self._reduced(context, "conditions a drawing on")
+        request = await self._base_request(self._drawer, context, options)
         chosen = self._bagel.with_task(options.extra)
         if "num_timesteps" in chosen:
             chosen["num_inference_steps"] = chosen.pop("num_timesteps")
-        request |= {"modalities": ["image"], **chosen}
-        return await self._drawing_in_chat(
-            request, len(context.pictures), (*empty, *dropped, *unsaid, *places), options.notes
-        )
+        staged = by_stage(request, chosen, options.seed) if self._stages == "2" else {}
+        request |= {"modalities": ["image"], **chosen, **staged}
+        return await self._drawing_in_chat(request, len(context.pictures), (*empty, *lost), options.notes)
 
 
 PROVIDER = Provider(

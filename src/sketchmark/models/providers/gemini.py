@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -17,7 +17,7 @@ from sketchmark.episode.model import Abilities, Finish, Options, Reply, Usage
 from sketchmark.episode.sample import Context, Part
 from sketchmark.errors import BadInput, CannotPlay, MissingExtra
 from sketchmark.models import layout
-from sketchmark.models.arguments import Arguments, Value
+from sketchmark.models.arguments import Arguments, Value, stop_words
 from sketchmark.models.call import LARGEST_DRAWING, LARGEST_TEXT, Call, Endpoint
 from sketchmark.models.failures import BadReply
 from sketchmark.models.http_bodies import picture_from_bytes
@@ -76,6 +76,7 @@ def _own_parts(part: Part) -> tuple[list[types.Part], int]:
     return made, len(pieces) - len(sent)
 
 
+_SAMPLING = ("top_p", "top_k", "presence_penalty", "frequency_penalty")
 _DRAWS = re.compile(r"image|banana")
 _SOUNDS = ("wav", "mp3", "aac", "ogg", "flac")
 _FINISHES: dict[str, Finish] = {
@@ -143,6 +144,10 @@ class Gemini(Endpoint):
     def abilities(self) -> Abilities:
         draws = self._drawer is not None
         return Abilities(say=True, draw=draws, max_pictures=self.max_pictures, native=self._native, hear=True)
+
+    def receives(self, act: str) -> Collection[str]:
+        known = {"max_new_tokens", "temperature", "seed", "stop", "until", *_SAMPLING}
+        return known | ({*self._image} if act == "draw" else set())
 
     def _settings(self) -> dict[str, Any]:
         drawer = self._drawer if self._drawer != self._model else None
@@ -220,6 +225,8 @@ class Gemini(Endpoint):
             temperature=options.temperature,
             max_output_tokens=options.max_new_tokens,
             seed=options.seed,
+            stop_sequences=stop_words(options.extra) or None,
+            **{name: options.extra[name] for name in _SAMPLING if name in options.extra},
             response_modalities=["TEXT", "IMAGE"] if draw else ["TEXT"],
             image_config=types.ImageConfig(**image) if draw and any(image.values()) else None,
         )

@@ -6,7 +6,7 @@ Concurrent calls are generated together in batches (`batch_size=N|auto`), in a w
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Collection, Hashable, Mapping
 from concurrent.futures import Executor, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -173,6 +173,10 @@ class TransformersChat(Model):
 
     def _batcher(self, run: Callable[[list[Prompt]], list[Reply]]) -> Batcher[Prompt, Reply]:
         return Batcher(run, self._limit, self._thread, out_of_memory=out_of_memory, release=release_memory)
+
+    def receives(self, act: str) -> Collection[str]:
+        """Return the settings of text. A drawing in tokens is sampled by arguments of the model, and has a seed."""
+        return {"max_new_tokens", "temperature", "seed", *_SAMPLING, *_DECODING} if act == "say" else {"seed"}
 
     def identity(self) -> dict[str, Any]:
         return {"name": self.name, **self._identity}

@@ -16,9 +16,10 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 from typing import Any, ClassVar
+from urllib.parse import urlsplit
 
 from sketchmark.episode.model import Abilities, Finish, Options, Reply
 from sketchmark.episode.sample import Context, Part
@@ -41,6 +42,7 @@ from sketchmark.models.layout import (
 from sketchmark.models.providers import Provider
 from sketchmark.models.providers.openai_chat import (
     ChatEndpoint,
+    by_stage,
     known_settings,
     refused_or_raise,
     with_inline_picture,
@@ -172,8 +174,15 @@ _IMAGE_MODEL = re.compile(r"(gpt-image|chatgpt-image)")
 _FIXED_TEMPERATURE = re.compile(r"^(o\d|gpt-[5-9])")
 """OpenAI's reasoning models answer 400 to any temperature but the default."""
 
-_DRAWN_SIZE = ("size", "width", "height")
-"""Size settings of servers that draw in a chat (vLLM-Omni)."""
+_DRAWN_IN_CHAT = (
+    *("size", "width", "height", "num_inference_steps", "guidance_scale", "true_cfg_scale", "negative_prompt"),
+    *("quality", "layers", "resolution", "lora"),
+)
+"""Settings of servers that draw in a chat (vLLM-Omni)."""
+
+_MODALITIES = {"image": ["image"], "image+text": ["image", "text"]}
+_GATEWAYS = re.compile(r"(^|\.)(openrouter\.ai|vercel\.sh)$")
+"""Gateways whose documented request for an image names text too."""
 
 _MOST_EDIT_PICTURES = 16
 """Documented limit of the Images API for the GPT image models."""
@@ -202,6 +211,8 @@ class OpenAI(ChatEndpoint):
             )
         self._detail = args.choice("detail", ("auto", "low", "high"))
         self._image_settings = {key: args.text(key) for key in ("size", "quality", "input_fidelity")}
+        self._modalities = args.choice("modalities", tuple(_MODALITIES)) or self._usual_modalities()
+        self._stages = args.choice("stages", ("1", "2"))
         self._edit_pictures = args.whole("edit_pictures", _MOST_EDIT_PICTURES, least=1)
         self._send_temperature = args.flag("send_temperature", not _FIXED_TEMPERATURE.match(name))
 
@@ -223,8 +234,27 @@ class OpenAI(ChatEndpoint):
             return "responses"
         return "edit" if is_image_model(self._drawer or "") else "chat"
 
+    def _usual_modalities(self) -> str:
+        """Return `image`: vLLM-Omni takes `text` as a request for text, or answers 400. Gateways want both."""
+        return "image+text" if _GATEWAYS.search(urlsplit(self.base_url or "").hostname or "") else "image"
+
+    def receives(self, act: str) -> Collection[str]:
+        said = super().receives(act)
+        of_images = {*_IMAGE_SETTINGS, "width", "height"}
+        if act == "draw" and self._draw_with == "chat":
+            return {*said, *_DRAWN_IN_CHAT}
+        if act == "draw" and self._draw_with != "responses":
+            return of_images | ({*SERVER_SETTINGS, "seed"} if self._is_another_servers else set())
+        if act == "draw" or self._native:
+            more = of_images if act == "draw" else {"top_p", "reasoning_effort"}
+            return {*({"max_new_tokens", "temperature"} & {*said}), *more}
+        return said
+
     def _settings(self) -> dict[str, Any]:
         return {
+            **self._body,
+            "modalities": self._modalities if self._modalities != self._usual_modalities() else None,
+            "stages": self._stages,
             "draw_model": self._drawer if self._drawer != self._speaker else None,
             "draw_with": self._draw_with if self._drawer else None,
             "detail": self._detail,
@@ -304,8 +334,9 @@ class OpenAI(ChatEndpoint):
     async def _draw_by_chat(self, drawer: str, context: Context, options: Options) -> Reply:
         context, left_out = layout.without_empty_texts(context)
         request = await self._chat_request(drawer, context, options)
-        request["modalities"] = ["image", "text"]
-        request |= known_settings(options.extra, _DRAWN_SIZE)
+        drawn = known_settings(options.extra, _DRAWN_IN_CHAT)
+        staged = by_stage(request, drawn, options.seed) if self._stages == "2" else {}
+        request |= {"modalities": _MODALITIES[self._modalities], **drawn, **staged}
         return await self._drawing_in_chat(request, len(context.pictures), left_out, options.notes)
 
     async def _draw_by_image_api(self, drawer: str, context: Context, options: Options) -> Reply:
@@ -335,12 +366,17 @@ class OpenAI(ChatEndpoint):
 
         return await self._fetch(*await self._call(attempt, options.notes), options.notes)
 
+    @property
+    def _is_another_servers(self) -> bool:
+        """Return whether another server than OpenAI's draws with an open model."""
+        return not self._on_openai and not is_image_model(self._drawer or "")
+
     def _image_options(self, options: Options) -> dict[str, Any]:
         """Return the task's settings with the user's, which take precedence."""
         chosen = known_settings(options.extra, _IMAGE_SETTINGS)
         if "width" in options.extra and "height" in options.extra:
             chosen.setdefault("size", f"{options.extra['width']}x{options.extra['height']}")
-        if not self._on_openai and not is_image_model(self._drawer or ""):
+        if self._is_another_servers:
             # vLLM-Omni and SGLang. By default the latter returns URLs, and JPEG, which blurs a board's edges.
             chosen = {"response_format": "b64_json", "output_format": "png"} | chosen
             chosen |= known_settings(options.extra, SERVER_SETTINGS)

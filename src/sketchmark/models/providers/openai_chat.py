@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any, ClassVar
@@ -16,7 +16,7 @@ from sketchmark.errors import BadInput, CallFailed, CannotPlay
 from sketchmark.media import Picture
 from sketchmark.media.sound import Sound
 from sketchmark.models import layout
-from sketchmark.models.arguments import Arguments
+from sketchmark.models.arguments import Arguments, stop_words
 from sketchmark.models.call import LARGEST_DRAWING, Call, Endpoint
 from sketchmark.models.failures import BadReply, ErrorStatus, NoConnection
 from sketchmark.models.http import download
@@ -32,6 +32,16 @@ Ask = Callable[[Call], Awaitable[dict[str, Any]]]
 Read = Callable[[dict[str, Any]], ChatReply]
 _SOUNDS = ("wav", "mp3")
 _CHAT_SETTINGS = ("top_p", "frequency_penalty", "presence_penalty", "stop", "reasoning_effort", "response_format")
+_SERVER_SETTINGS = (
+    *("top_k", "min_p", "repetition_penalty", "repeat_penalty", "typical_p", "length_penalty", "min_tokens"),
+    *("stop_token_ids", "bad_words", "logit_bias", "ignore_eos"),
+)
+"""Further settings of compatible servers (vLLM, SGLang, llama.cpp). OpenAI's own answers 400 to them."""
+
+_FIXED = ("model", "messages", "stream", "n", "modalities")
+"""Fields that `extra_body` must not replace: the reply would not be one to the context."""
+
+_FOR_TEXT = ("temperature", "max_tokens", "seed", "top_p", "top_k", "min_p", "repetition_penalty", "stop")
 
 
 class ChatEndpoint(Endpoint, ABC):
@@ -48,12 +58,31 @@ class ChatEndpoint(Endpoint, ABC):
         self._detail: str | None = None
         self._send_temperature = True
         self._read_arguments(name, args)
+        self._read_body(args)
         args.refuse_unknown()
         self._wire = self._connect()
 
     @abstractmethod
     def _read_arguments(self, name: str, args: Arguments) -> None:
         """Read this provider's arguments from `args`. Any others are refused."""
+
+    def _read_body(self, args: Arguments) -> None:
+        """Read what a chat request holds besides the settings of a call."""
+        names = ("chat_template_kwargs", "mm_processor_kwargs")
+        given = {name: found for name in names if (found := args.mapping(name))}
+        if given and self._on_openai:
+            raise BadInput(
+                f"{self.name}: OpenAI's server takes no {' and no '.join(given)}", "name another: base_url="
+            )
+        more = args.mapping("extra_body")
+        if fixed := [name for name in _FIXED if name in more]:
+            raise BadInput(f"{self.name}: extra_body must not replace {', '.join(fixed)}")
+        self._body = given | more
+
+    def receives(self, act: str) -> Collection[str]:
+        """Return the settings of chat completions."""
+        known = {"max_new_tokens", "seed", "until", *_CHAT_SETTINGS, *(() if self._on_openai else _SERVER_SETTINGS)}
+        return known | ({"temperature"} if self._send_temperature else set())
 
     @property
     def _on_openai(self) -> bool:
@@ -85,6 +114,21 @@ class ChatEndpoint(Endpoint, ABC):
                     if isinstance(day, str) and _DAY.fullmatch(day):
                         days[name] = day
         return days
+
+    async def takes_images(self) -> bool | None:
+        """Read `architecture.input_modalities` from the list of models, which llama.cpp and OpenRouter have."""
+        if self._on_openai or self._speaker is None:
+            return None
+        with suppress(TimeoutError, ErrorStatus, NoConnection, BadReply):  # the first call will report the error
+            async with asyncio.timeout(_PATIENCE):
+                listed = await self._wire.models(Call())
+                found = [
+                    one.get("architecture") for one in listed if one.get("id") == self._speaker or len(listed) == 1
+                ]
+                kinds = found[0].get("input_modalities") if found and isinstance(found[0], dict) else None
+                if isinstance(kinds, list) and "text" in kinds:
+                    return "image" in kinds
+        return None
 
     async def say(self, context: Context, options: Options) -> Reply:
         if self._speaker is None:
@@ -163,7 +207,11 @@ class ChatEndpoint(Endpoint, ABC):
             request["max_completion_tokens" if self._on_openai else "max_tokens"] = options.max_new_tokens
         if options.seed is not None:
             request["seed"] = options.seed
-        return request | known_settings(options.extra, _CHAT_SETTINGS)
+        names = _CHAT_SETTINGS if self._on_openai else (*_CHAT_SETTINGS, *_SERVER_SETTINGS)
+        request |= known_settings(options.extra, names)
+        if options.extra.get("until"):
+            request["stop"] = stop_words(options.extra)
+        return request | self._body
 
     async def _messages(self, context: Context) -> list[dict[str, Any]]:
         out: list[dict[str, Any]] = []
@@ -183,6 +231,16 @@ class ChatEndpoint(Endpoint, ABC):
             return {"type": "input_audio", "input_audio": {"data": Base64(sound), "format": sound.format}}
         image: dict[str, Any] = {"url": DataUrl(await self._encoder.sendable(content))}
         return {"type": "image_url", "image_url": image | ({"detail": self._detail} if self._detail else {})}
+
+
+def by_stage(request: Mapping[str, Any], drawn: Mapping[str, Any], seed: int | None) -> dict[str, Any]:
+    """Return vLLM-Omni's settings of each stage, for a server with a text stage and a drawing stage.
+
+    Without them the drawing stage keeps the seed of its deployment. With them the stages ignore the deployment's
+    defaults and the request's own settings, so these are repeated here."""
+    text = {name: request[name] for name in _FOR_TEXT if name in request}
+    drawing = {name: value for name, value in drawn.items() if name not in ("size", "modalities")}
+    return {"sampling_params_list": [text, drawing | ({} if seed is None else {"seed": seed})]}
 
 
 def known_settings(extra: Mapping[str, Any], names: tuple[str, ...]) -> dict[str, Any]:

@@ -149,6 +149,11 @@ class OpenAIWire:
     async def model(self, name: str, call: Call) -> Json:
         return read_object(await self._client.get(f"/models/{quoted(name)}", call))
 
+    async def models(self, call: Call) -> list[Json]:
+        """Return the server's list of models."""
+        listed = read_object(await self._client.get("/models", call)).get("data")
+        return [one for one in listed if isinstance(one, dict)] if isinstance(listed, list) else []
+
     async def upload(self, name: str, data: bytes, purpose: str, call: Call) -> Json:
         body = form_body({"purpose": purpose}, [FormFile("file", name, "application/octet-stream", data)])
         return read_object(await self._client.post("/files", body, call))

@@ -59,7 +59,7 @@ class Brush:
         return mixed / self._temperature + noise.to(mixed.device)
 
 
-_DTYPES = ("auto", "float32", "bfloat16", "float16")
+DTYPES = ("auto", "float32", "bfloat16", "float16")
 _NO_MEMORY = "DefaultCPUAllocator|MPS backend out of memory"
 _BLOCK = 2**16
 _BLOCKS = 64
@@ -93,7 +93,7 @@ class Source:
         return cls(
             pretrained=pretrained,
             device=args.text("device") or "auto",
-            dtype=args.choice("dtype", _DTYPES) or "auto",
+            dtype=args.choice("dtype", DTYPES) or "auto",
             device_map=args.text("device_map"),
             attn_implementation=args.text("attn_implementation"),
             revision=args.text("revision"),
@@ -107,7 +107,7 @@ class Source:
             "dtype": self.dtype,
             "attn_implementation": self.attn_implementation,
             "revision": self.revision,
-            "weights": _fingerprint(folder) if folder.is_dir() else None,
+            "weights": fingerprint(folder) if folder.is_dir() else None,
         }
         return {key: value for key, value in known.items() if value is not None}
 
@@ -136,11 +136,11 @@ def load(source: Source, *, needs_chat_template: bool = True) -> Weights:
             **placed,
         )
         if not source.device_map:
-            model.to(_device(source.device))
+            model.to(device_named(source.device))
     except SketchmarkError:
         raise
     except Exception as error:
-        raise DataMissing(f"cannot load {source.pretrained}: {_one_line(error)}", _hint(error)) from error
+        raise DataMissing(f"cannot load {source.pretrained}: {one_line(error)}", _hint(error)) from error
     if report["missing_keys"]:
         # transformers fills these with random numbers, so the score would be of another model.
         names = sorted(report["missing_keys"])
@@ -155,7 +155,7 @@ def load(source: Source, *, needs_chat_template: bool = True) -> Weights:
     return Weights(model.eval(), processor)
 
 
-def _device(name: str) -> Any:
+def device_named(name: str) -> Any:
     import torch
 
     if name == "auto":
@@ -164,7 +164,7 @@ def _device(name: str) -> Any:
         device = torch.device(name)
         torch.empty(0, device=device)
     except (RuntimeError, AssertionError) as error:
-        raise BadInput(f"device={name}: {_one_line(error)}", "device=auto, cpu, cuda, cuda:1 or mps") from error
+        raise BadInput(f"device={name}: {one_line(error)}", "device=auto, cpu, cuda, cuda:1 or mps") from error
     return device
 
 
@@ -181,7 +181,7 @@ def _hint(error: Exception) -> str:
     return "a folder saved with save_pretrained, or the id of a model on the hub"
 
 
-def _one_line(error: Exception) -> str:
+def one_line(error: Exception) -> str:
     return " ".join(str(error).split())[:300] or type(error).__name__
 
 
@@ -204,7 +204,7 @@ def release_memory() -> None:
         torch.cuda.empty_cache()
 
 
-def _fingerprint(folder: Path) -> str:
+def fingerprint(folder: Path) -> str:
     """Hash the small files and evenly spread blocks of the large ones.
 
     Reading all of them would take as long as loading, and retrained weights differ everywhere.

@@ -93,6 +93,7 @@ function body(data, wrong, truth) {
     { class: "side" },
     el("h2", {}, drawn && data.direct ? ["Answered directly ", sign(data.direct.outcome, true)] : "The sample"),
     el("div", { class: "inputs" }, inputs(data)),
+    data.mode === "blind" ? el("p", { class: "quiet" }, "The model was not shown these images: it got the text only.") : null,
     drawn && data.direct ? el("p", {}, answerLine(data.direct.answer, data.expected), " ", el("a", { class: "small", href: address("episode", { run: data.run, cell: data.direct.cell, sample: data.sample }) }, "open")) : null,
   );
   const show = el("button", { type: "button", class: "hold", onpointerdown: () => truth(true), onpointerup: () => truth(false), onpointerleave: () => truth(false) }, "Ground truth ", el("kbd", {}, "t"));

@@ -210,9 +210,9 @@ function gains(found, samples) {
     { class: "section" },
     el("h2", {}, "Does drawing help?"),
     table(
-      "Each condition minus direct, on the same samples, in points; p corrected by Holm over the comparisons of this run (other canvases separately)",
+      "Each condition minus direct, and direct minus blind, on the same samples, in points; p corrected by Holm over the comparisons of this run (other canvases separately)",
       ["Task", "Condition", "Gain [95%]", "p (Holm)", "Helped", "Hurt", "Same"],
-      found.map((gain) => [gain.task, played(gain), pill(`${points(gain.gain, gain.ci95)} ${bracket(gain.ci95)}`, verdict(gain)), chance(gain.p_holm), link(gain, "helped"), link(gain, "hurt"), link(gain, "same")]),
+      found.map((gain) => [gain.task, gain.over === "blind" ? "direct minus blind" : played(gain), pill(`${points(gain.gain, gain.ci95)} ${bracket(gain.ci95)}`, verdict(gain)), chance(gain.p_holm), link(gain, "helped"), link(gain, "hurt"), link(gain, "same")]),
     ),
   );
 }

@@ -67,6 +67,7 @@ def samples(*, seed: int, data: Path | None, difficulty: str, folder: str = "") 
         return Sample(
             id=id,
             pictures={"ref": puzzle.ref, "cand0": puzzle.candidates[0], "cand1": puzzle.candidates[1]},
+            fields={"puzzle": jigsaw.seams_as_text(puzzle)},
             target={"label": puzzle.label},
             groups={"wrong_kind": puzzle.wrong_kind, "difficulty": difficulty},
             steps=2,
@@ -83,11 +84,16 @@ class JigsawPlay(Play):
     def answer(self, context: Context) -> str | None:
         pieces = _pieces(context)
         if pieces is None:
-            return None
+            return self._from_text(context)
         better = _better_fitting(pieces)
         if wanted(context) == "describe":
             return f"The seams {'run on' if _asked_candidate(context) == better else 'break'} at the inner edges."
         return tagged_choice(better, "its seams run on across both inner edges")
+
+    def _from_text(self, context: Context, wrong: bool = False) -> str | None:
+        """Answer a puzzle of the mode text_input."""
+        better = next((found for text in context.texts if (found := jigsaw.better_in_text(text)) is not None), None)
+        return None if better is None else tagged_choice(1 - better if wrong else better, "its colors run on")
 
     def draw(self, context: Context) -> Picture | None:
         return self._completed(context, other=False)
@@ -113,7 +119,7 @@ class JigsawPlay(Play):
     def conclude(self, context: Context, by_drawings: bool, wrong: bool) -> str | None:
         pieces = _pieces(context)
         if pieces is None:
-            return None
+            return None if by_drawings else self._from_text(context, wrong)
         better = _better_drawn(context, pieces[0]) if by_drawings else _better_fitting(pieces)
         return None if better is None else tagged_choice(1 - better if wrong else better, "it seems to fit")
 

@@ -9,6 +9,7 @@ The scenes are our own, full of detail, and for a seed the same to the pixel on 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
@@ -234,6 +235,41 @@ def seam_cost(panel: Picture | Pixels) -> float:
     across = np.abs(panel[top:, left].astype(np.int16) - panel[top:, left - 1]).mean()
     down = np.abs(panel[top, left:].astype(np.int16) - panel[top - 1, left:]).mean()
     return float(across + down) / 2
+
+
+def seams_as_text(puzzle: Jigsaw) -> str:
+    """Write the colours on both sides of the seams for the mode text_input, each the mean of a few pixels."""
+    panel = puzzle.ref.values
+    top, left = panel.shape[0] // 2, panel.shape[1] // 2
+    lines = [("NEIGHBOURS", panel[top:, left - 1], panel[top - 1, left:])]
+    for number, candidate in enumerate(puzzle.candidates):
+        patch = _sized(candidate, (panel.shape[1] - left, panel.shape[0] - top))
+        lines.append((f"CANDIDATE_{number}", patch[:, 0], patch[0]))
+    return "\n".join(
+        f"{name} {side}: {_hex(edge)}" for name, *edges in lines for side, edge in zip(_SIDES, edges, strict=True)
+    )
+
+
+_SIDES = ("left seam, top to bottom", "upper seam, left to right")
+_SEAM = re.compile(r"^(\w+) (?:left|upper) seam, .*?: ((?:#[0-9a-f]{6} ?)+)$", re.MULTILINE)
+_COLOURS_PER_SEAM = 28
+
+
+def _hex(edge: Pixels) -> str:
+    parts = np.array_split(edge.astype(float), min(_COLOURS_PER_SEAM, len(edge)))
+    return " ".join("#" + bytes(part.mean(axis=0).round().astype(np.uint8)).hex() for part in parts)
+
+
+def better_in_text(text: str) -> int | None:
+    """Return the candidate whose colours continue the neighbours', in what `seams_as_text` wrote; None without it."""
+    seams: dict[str, list[int]] = {}
+    for name, colours in _SEAM.findall(text):
+        seams.setdefault(name, []).extend(bytes.fromhex(colours.replace("#", "")))
+    if {len(of) for of in seams.values()} != {len(seams.get("NEIGHBOURS", ()))} or len(seams) != 3:
+        return None
+    around, *candidates = (seams[name] for name in ("NEIGHBOURS", "CANDIDATE_0", "CANDIDATE_1"))
+    costs = [sum(abs(a - b) for a, b in zip(around, of, strict=True)) for of in candidates]
+    return costs.index(min(costs))
 
 
 def similarity(one: Picture, two: Picture) -> float:

@@ -48,6 +48,9 @@ class MazePlay(StepByStep[Maze]):
     def begin(self, shown: Shown) -> Maze | None:
         return read_maze(shown.initial)
 
+    def parse(self, text: str) -> Maze | None:
+        return maze.from_text(text)
+
     def solve(self, state: Maze) -> list[str]:
         return maze.solve(state) or []
 
@@ -189,6 +192,7 @@ def samples(
         return Sample(
             id=id,
             pictures={"initial": maze.render(made)},
+            fields={"puzzle": maze.to_text(made)},
             target={"moves": way, "rows": rows, "cols": cols},
             groups={"steps": len(way), "size": f"{rows}x{cols}"},
             steps=len(way),

@@ -7,6 +7,7 @@ leaves the agent where it is. It ends when the dot is inside the frame. Colours 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -22,8 +23,9 @@ from sketchmark.worlds.boards import MOVES, Position
 from sketchmark.worlds.maze.generator import Maze, distances_from, generate
 
 __all__ = [
-    "MOVES", "Maze", "MazeReading", "edges", "expected_grid", "frames", "generate", "legal", "published_grids",
-    "read", "read_strictly", "render", "replay", "shortest_paths", "solve", "step", "to_maze", "unread",
+    "MOVES", "Maze", "MazeReading", "edges", "expected_grid", "frames", "from_text", "generate", "legal",
+    "published_grids", "read", "read_strictly", "render", "replay", "shortest_paths", "solve", "step",
+    "to_maze", "to_text", "unread",
 ]  # fmt: skip
 
 FLOOR, WALL, START, GOAL = "#f4efe6", "#1f2937", "#2563eb", "#22c55e"
@@ -82,6 +84,27 @@ def shortest_paths(maze: Maze) -> int:
             if away.get(then) == away[at] + 1:
                 ways[then] = ways.get(then, 0) + ways[at]
     return ways.get(maze.goal, 0)
+
+
+def to_text(maze: Maze) -> str:
+    """Write a maze for the mode text_input, a line per row: # wall, . floor, S agent, G goal, B both in one cell."""
+    rows = [["#" if wall else "." for wall in row] for row in maze.walls]
+    rows[maze.goal[0]][maze.goal[1]] = "G"
+    rows[maze.start[0]][maze.start[1]] = "B" if maze.start == maze.goal else "S"
+    return "\n".join(map("".join, rows))
+
+
+_TEXT_ROW = re.compile(r"^[#.SGB]+$", re.MULTILINE)
+
+
+def from_text(text: str) -> Maze | None:
+    """Return the maze that `to_text` wrote somewhere in a text; None if there is none."""
+    rows = _TEXT_ROW.findall(text)
+    places = {letter: (r, c) for r, row in enumerate(rows) for c, letter in enumerate(row) if letter in "SGB"}
+    start, goal = places.get("S", places.get("B")), places.get("G", places.get("B"))
+    if not rows or len(set(map(len, rows))) > 1 or start is None or goal is None:
+        return None
+    return Maze(tuple(tuple(letter == "#" for letter in row) for row in rows), start, goal)
 
 
 def default_cell(maze: Maze) -> int:

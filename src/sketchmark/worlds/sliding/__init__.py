@@ -17,7 +17,7 @@ from random import Random
 from typing import Any, NamedTuple
 
 from sketchmark.episode import Episode, Grading, Scores
-from sketchmark.episode.sample import Sample
+from sketchmark.episode.sample import Context, Sample
 from sketchmark.errors import BadInput
 from sketchmark.media import Picture
 from sketchmark.worlds import (
@@ -51,7 +51,12 @@ def samples(*, seed: int, data: Path | None, n: int, min_depth: int, max_depth: 
         return Sample(
             id=id,
             pictures={"initial": sliding.render(state), "goal": goal},
-            fields={"n": str(n), "tiles": str(n * n - 1)},
+            fields={
+                "n": str(n),
+                "tiles": str(n * n - 1),
+                "puzzle": _to_text(state),
+                "puzzle_goal": _to_text(sliding.goal_state(n)),
+            },
             target={"moves": way, "n": n},
             groups={"steps": len(way), "size": f"{n}x{n}"},
             steps=len(way),
@@ -78,6 +83,10 @@ class SlidingPlay(StepByStep[Sliding]):
             return None
         goal = _read_tiles(shown.goal) if shown.goal else None
         return Sliding(tiles, goal or sliding.goal_state(sliding.side_of(tiles)))
+
+    def _in_text(self, context: Context) -> Shown | None:
+        tiles, goal = (_from_text(context, label) for label in ("INITIAL state:", "FINAL state:"))
+        return Shown(sliding.render(tiles), sliding.render(goal), ()) if tiles and goal else None
 
     def solve(self, state: Sliding) -> list[str]:
         return sliding.solve(state.tiles, state.goal)
@@ -117,6 +126,23 @@ def _read_tiles(picture: Picture) -> State | None:
         if state is not None:
             return state
     return None
+
+
+def _to_text(state: State) -> str:
+    """Write the cells for the mode text_input, a line per row."""
+    n = sliding.side_of(state)
+    return "\n".join(
+        " ".join(_name(tile).replace(" ", "") for tile in state[at : at + n]) for at in range(0, n * n, n)
+    )
+
+
+def _from_text(context: Context, label: str) -> State | None:
+    """Return the cells that `_to_text` wrote behind a label; None if there are none."""
+    behind = next((text.partition(label)[2] for text in context.texts if text.startswith(label)), "")
+    cells = behind.split()
+    numbers = {_name(number).replace(" ", ""): number for number in range(1, len(cells) + 1)}
+    state = tuple(numbers.get(cell, 0) for cell in cells)
+    return state if len(cells) in (4, 9, 16, 25) and sorted(state) == list(range(1, len(cells) + 1)) else None
 
 
 def _sized(rows: int, cols: int) -> dict[str, int]:

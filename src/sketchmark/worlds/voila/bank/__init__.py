@@ -3,25 +3,34 @@
 bank.picture(Scene(3, 7, 2))                # three foxes ice-skating, the test image
 bank.picture(Scene(3, 7, 2), variation=4)   # the same in another place, pose, palette and size
 
-Here is the stage: it combines a backdrop and its figures, with their sizes, positions and directions.
+Here is the stage: it combines a backdrop and its figures, with their sizes, positions and directions. The thirteen
+actions are here too: pose, props, and the order in which they are drawn.
 """
 
 from __future__ import annotations
 
+import math
 import random
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from sketchmark.media import Picture
-from sketchmark.worlds.voila.bank.acting import Actor, act
-from sketchmark.worlds.voila.bank.figure import GIRL, SIZES, Outfit
+from sketchmark.worlds.voila.bank import props
+from sketchmark.worlds.voila.bank.figure import GIRL, SIZES, Figure, Outfit, Pose
 from sketchmark.worlds.voila.bank.pen import (
+    CARS,
     CLOTHES,
+    CLOUD,
     DRESS,
+    FRAME,
+    RIPPLE,
     SKIES,
     SKIN_LIGHT,
     SKIN_TAN,
     TROUSERS,
+    WHITE,
     Colour,
     Face,
     Pen,
@@ -104,3 +113,207 @@ def image(scene: Scene, variation: int = 0, seed: int = 0) -> Image.Image:
 def picture(scene: Scene, variation: int = 0, seed: int = 0) -> Picture:
     """The newest are kept: there are 728 scenes, and a run shows each of them often."""
     return Picture.from_image(image(scene, variation, seed))
+
+
+@dataclass(frozen=True)
+class Actor:
+    """One figure in one image: its subject, its clothes, and a random stream for small differences."""
+
+    pen: Pen
+    subject: int
+    outfit: Outfit
+    rng: random.Random
+    ground: Colour
+
+    def figure(self, pose: Pose, *, mouth_open: bool = False, look: float = 2.5) -> Figure:
+        face = replace(self.outfit.face, mouth_open=mouth_open, look=look)
+        return Figure(self.subject, replace(pose, tilt=self.shake(3)), replace(self.outfit, face=face))
+
+    def shake(self, size: float) -> float:
+        return (self.rng.random() * 2 - 1) * size
+
+    def shadow(self, x: float, y: float, rx: float, ry: float = 4.0) -> None:
+        red, green, blue = self.ground
+        self.pen.oval(x, y, rx, ry, (red * 6 // 7, green * 6 // 7, blue * 6 // 7))
+
+
+def act(actor: Actor, action: int) -> None:
+    _ACTS[action](actor)
+
+
+def _soccer(actor: Actor) -> None:
+    actor.shadow(4, 1, 26)
+    kick = actor.shake(3)
+    pose = Pose(
+        lean=-8,
+        hands=((-31, -36 + kick), (29, -40 - kick)),
+        feet=((-5, 0), (21, -9 + kick)),
+        elbows=(-1, 1),
+        knees=(-1, -1),
+    )
+    actor.figure(pose).draw(actor.pen)
+    props.ball(actor.pen, 35 + actor.shake(2), -10 + kick)
+
+
+def _drive(actor: Actor) -> None:
+    paint = CARS[int(actor.rng.random() * len(CARS))]
+    actor.shadow(0, 0, 48)
+    props.car_back(actor.pen, paint)
+    pose = Pose(hip=(-13, -23), hands=((13, -37), (12, -34)), elbows=(-1, -1), legs=False, lean=-2)
+    actor.figure(pose).draw(actor.pen, held=lambda: props.steering_wheel(actor.pen))
+    props.car_front(actor.pen, paint)
+
+
+def _skate(actor: Actor) -> None:
+    actor.shadow(2, 4, 20, 3)
+    back = actor.shake(3)
+    pose = Pose(
+        lean=10,
+        hip=(2, -30),
+        hands=((-28, -50 + back), (40, -46 - back)),
+        feet=((-21, -14 + back), (5, -4)),
+        elbows=(1, -1),
+        knees=(-1, -1),
+        footwear="skates",
+    )
+    actor.figure(pose).draw(actor.pen)
+
+
+def _walk(actor: Actor) -> None:
+    actor.shadow(0, 1, 20)
+    step = 14 + actor.shake(1.5)
+    pose = Pose(
+        lean=3, hands=((-19, -29), (20, -36)), feet=((-step, -3), (step, -1)), elbows=(-1, -1), knees=(-1, -1)
+    )
+    actor.figure(pose).draw(actor.pen)
+
+
+def _swim(actor: Actor) -> None:
+    pen = actor.pen
+    stroke = actor.shake(3)
+    pen.oval(2, -17, 40, 7, RIPPLE)
+    pose = Pose(
+        lean=62,
+        hip=(-20, -18),
+        hands=((30, -6), (41, -15 + stroke)),
+        feet=((-49, -24 + stroke), (-48, -14)),
+        elbows=(1, -1),
+        knees=(1, 1),
+        footwear="none",
+        arm=20,
+    )
+    actor.figure(pose).draw(pen)
+    for x, y in ((-50, -34), (-57, -28), (-43, -36), (-54, -40), (44, -24), (50, -20)):
+        pen.circle(x, y + stroke, 2.4, CLOUD)
+    wave = [(-60 + step * 2.0, -14 + 2.6 * math.sin(step * 0.62)) for step in range(60)]
+    pen.polygon([*wave, (58, 0), (40, 6), (-40, 6), (-60, 0)], actor.ground)
+    pen.stroke(wave[3:-3], 2.0, CLOUD)
+
+
+def _jump(actor: Actor) -> None:
+    actor.shadow(0, 1, 20, 4.4)
+    up = -19 + actor.shake(3)
+    for x in (-12, 0, 12):
+        actor.pen.stroke([(x, up + 6), (x, up + 12 + (4 if x == 0 else 0))], 2.0, WHITE)
+    with actor.pen.at(0, up):
+        pose = Pose(hands=((-33, -58), (33, -58)), feet=((-14, -9), (14, -9)), elbows=(1, -1), knees=(1, -1))
+        actor.figure(pose, look=0, mouth_open=True).draw(actor.pen)
+
+
+def _behind_desk() -> Pose:
+    return Pose(hip=(0, -30), arms_in_front=True, legs=False, elbows=(-1, 1))
+
+
+def _type(actor: Actor) -> None:
+    actor.shadow(0, 1, 42)
+    pose = replace(_behind_desk(), hands=((-17, -36), (17, -36)), elbows=(1, -1))
+    actor.figure(pose, look=0).draw(actor.pen, cover=lambda: props.desk(actor.pen))
+    props.laptop(actor.pen)
+    props.mug(actor.pen, CLOTHES[int(actor.rng.random() * len(CLOTHES))])
+
+
+def _write(actor: Actor) -> None:
+    actor.shadow(0, 1, 42)
+
+    def cover() -> None:
+        props.desk(actor.pen)
+        props.paper(actor.pen)
+
+    pose = replace(_behind_desk(), hands=((-16, -32), (11, -36)), elbows=(1, -1))
+    actor.figure(pose, look=1).draw(actor.pen, cover=cover, held=lambda: props.pencil(actor.pen))
+
+
+def _dig(actor: Actor) -> None:
+    pen = actor.pen
+    actor.shadow(-4, 1, 18)
+    props.pit(pen)
+    pose = Pose(lean=12, hip=(-7, -27), hands=((11, -28), (5, -42)), feet=((-12, 0), (2, 0)), elbows=(-1, -1))
+    actor.figure(pose).draw(pen, held=lambda: props.shovel(pen))
+    props.pit_rim(pen)
+    props.flying_earth(pen)
+
+
+def _carry(actor: Actor) -> None:
+    actor.shadow(0, 1, 20)
+    step = 7 + actor.shake(1.5)
+    pose = Pose(hands=((-17, -30), (17, -30)), feet=((-step, -1), (step, 0)), elbows=(1, -1))
+    figure = actor.figure(pose, look=1)
+    figure.draw(actor.pen)
+    props.box(actor.pen)
+    figure.draw_hand(actor.pen, (-17.5, -29))
+    figure.draw_hand(actor.pen, (17.5, -29))
+
+
+def _read(actor: Actor) -> None:
+    actor.shadow(0, 1, 34)
+    props.armchair(actor.pen, CLOTHES[int(actor.rng.random() * len(CLOTHES))])
+    pose = Pose(
+        hip=(0, -26),
+        hands=((-19, -27), (19, -27)),
+        feet=((-8, 0), (8, 0)),
+        elbows=(1, -1),
+        knees=(1, -1),
+        arms_in_front=True,
+    )
+    actor.figure(pose, look=0).draw(actor.pen, held=lambda: props.book(actor.pen))
+
+
+def _run(actor: Actor) -> None:
+    pen = actor.pen
+    actor.shadow(0, 2, 22)
+    stride = actor.shake(2)
+    for y, length in ((-58, 18), (-42, 24), (-26, 18)):
+        pen.stroke([(-36 - length, y), (-36, y)], 2.4, FRAME)
+    for x, r in ((-30, 4.0), (-37, 2.8)):
+        pen.circle(x, -2, r, FRAME)
+    pose = Pose(
+        lean=20,
+        hip=(-4, -29),
+        hands=((-16, -32), (27, -38 + stride)),
+        feet=((-25, -15 + stride), (16, -6)),
+        elbows=(1, -1),
+        knees=(-1, -1),
+    )
+    actor.figure(pose, mouth_open=True).draw(pen)
+
+
+def _eat(actor: Actor) -> None:
+    pen = actor.pen
+    actor.shadow(0, 1, 42)
+    meal = props.MEALS[int(actor.rng.random() * len(props.MEALS))]
+
+    def held() -> None:
+        props.fork(pen, -29, -44)
+        props.spoon(pen, 29, -44)
+
+    def cover() -> None:
+        props.table(pen)
+        meal(pen)
+
+    pose = replace(_behind_desk(), hands=((-28, -41), (28, -41)), elbows=(1, -1))
+    actor.figure(pose, look=0, mouth_open=True).draw(pen, cover=cover, held=held)
+
+
+_ACTS: tuple[Callable[[Actor], None], ...] = (
+    _soccer, _drive, _skate, _walk, _swim, _jump, _type, _write, _dig, _carry, _read, _run, _eat,
+)  # fmt: skip

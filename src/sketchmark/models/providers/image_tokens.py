@@ -1,12 +1,16 @@
-"""`emu3/PATH_OR_ID`: Emu3 of transformers, which generates text from texts and images, and draws from texts.
+"""`janus/PATH_OR_ID` and `emu3/PATH_OR_ID` of transformers, which generate text from texts and images and draw from
+texts, token by token.
 
-An image is a sequence of tokens: its codes line by line, each line with an end token, then the ends of frame, image
-and sequence. The caller must allow only valid next tokens. The processor takes no images for a drawing, so none can
-condition it, and each reply reports that.
+Neither can condition a drawing on an image of the context, and each reply reports that: Janus embeds only the
+prompt's tokens, and Emu3's processor takes no images for a drawing.
+
+An image of Emu3 is a sequence of tokens: its codes line by line, each line with an end token, then the ends of frame,
+image and sequence. The caller must allow only valid next tokens.
 """
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, ClassVar
@@ -17,8 +21,62 @@ from sketchmark.errors import BadInput, CallFailed
 from sketchmark.models import layout
 from sketchmark.models.arguments import Arguments
 from sketchmark.models.providers import Provider
-from sketchmark.models.providers.hf import Prompt, TransformersChat
+from sketchmark.models.providers.hf import Prompt, TransformersChat, render, tokens
 from sketchmark.models.providers.weights import Brush, Weights, logits_processors, picture_of
+
+
+class Janus(TransformersChat):
+    provider: ClassVar[str] = "janus"
+
+    def _read_arguments(self, args: Arguments) -> None:
+        """Read the settings. The defaults are those of Janus's demonstration. Greedy drawing (`draw_temperature=0`)
+        gives flat images, so drawings are sampled, each from a seeded stream, and are still repeatable."""
+        temperature = args.number("draw_temperature")
+        self._temperature = 1.0 if temperature is None else temperature
+        self._guidance = args.above_zero("guidance_scale") or 5.0
+        self._drawing = self._batcher(self._draw_together)
+
+    def identity(self) -> dict[str, Any]:
+        return {**super().identity(), "draw_temperature": self._temperature, "guidance_scale": self._guidance}
+
+    async def draw(self, context: Context, options: Options) -> Reply:
+        weights = await self.weights()
+        texts, left_out = layout.newest_pictures(context, 0, "Janus draws from text alone")
+        if not texts.texts:
+            raise CallFailed("no_text", "Janus draws from text, and the context has none")
+        prompt = await asyncio.to_thread(lambda: Prompt(render(weights.processor, texts), [], {}, options.stream))
+        reply = await self._drawing.submit(prompt, "draw")
+        return replace(reply, left_out=left_out)
+
+    def _draw_together(self, prompts: list[Prompt]) -> list[Reply]:
+        import torch
+
+        weights = self._loaded
+        assert isinstance(weights, Weights)
+        inputs = tokens(weights, prompts, generation_mode="image")
+        brush = Brush([prompt.seed or 0 for prompt in prompts], self._temperature, self._guidance)
+        with torch.inference_mode():
+            drawn = weights.model.generate(
+                **inputs,
+                generation_mode="image",
+                do_sample=False,
+                # The brush applies guidance: it must come before the noise, and generate would apply it after.
+                guidance_scale=1.0,
+                logits_processor=logits_processors(brush),
+            )
+            pixels = weights.model.decode_image_tokens(drawn)
+        counts = inputs["attention_mask"].sum(1).tolist()
+        return [
+            Reply(
+                picture=picture_of(image, weights.processor.image_processor),
+                usage=Usage(tokens_in=count, tokens_out=drawn.shape[1], pictures_out=1),
+            )
+            for image, count in zip(pixels.float().cpu(), counts, strict=True)
+        ]
+
+
+JANUS = Provider(Janus, "janus/PATH_OR_ID: transformers' Janus, says and draws", batches=True, families=("janus",))
+
 
 _RATIOS = ("1:1", "4:3", "3:4", "16:9", "9:16", "3:2", "2:3")
 
@@ -49,7 +107,7 @@ class Emu3(TransformersChat):
         texts, left_out = layout.newest_pictures(context, 0, "Emu3 draws from text alone")
         if not texts.texts:
             raise CallFailed("no_text", "Emu3 draws from text, and the context has none")
-        prompt = Prompt("\n".join(texts.texts), [], {}, options.seed or 0)
+        prompt = Prompt("\n".join(texts.texts), [], {}, options.stream)
         reply = await self._drawing.submit(prompt, "draw")
         return replace(reply, left_out=left_out)
 
@@ -133,4 +191,4 @@ class _LineByLine:
         return self._end_of_line if (place + 1) % (self._width + 1) == 0 else self._codes
 
 
-PROVIDER = Provider(Emu3, "emu3/PATH_OR_ID: transformers' Emu3, says and draws", families=("emu3",))
+EMU3 = Provider(Emu3, "emu3/PATH_OR_ID: transformers' Emu3, says and draws", families=("emu3",))

@@ -1,0 +1,201 @@
+"""Image reading, speed and contact sheets of the worlds that are solved in steps.
+
+python -m bench.worlds reading [WORLD,…] [IMAGES]   accuracy of the image reader, clean and after each distortion
+python -m bench.worlds speed [WORLD,…] [IMAGES]     frames made, drawn and read per second at 512x512, on one core
+python -m bench.worlds players [WORLD,…] [SAMPLES]  scores of solver, random and flawed by level
+python -m bench.worlds sheets [WORLD,…]             docs/pictures/worlds/WORLD.png: levels, looks and steps
+"""
+
+from __future__ import annotations
+
+import io
+import random
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from types import MappingProxyType
+from typing import Any
+
+from PIL import Image, ImageFilter
+
+import sketchmark
+from sketchmark.media import Picture
+from sketchmark.worlds import installed_worlds
+from sketchmark.worlds.steps import LEVELS, SIZE, StepWorld
+
+Distortion = Callable[[Image.Image, random.Random], Image.Image]
+SHEETS = Path(__file__).parents[1] / "docs/pictures/worlds"
+_TILE, _GAP, _COLOURS = 128, 6, 128
+
+
+def _jpeg(image: Image.Image, dice: random.Random) -> Image.Image:
+    buffer = io.BytesIO()
+    image.save(buffer, "JPEG", quality=dice.randint(60, 90))
+    return Image.open(io.BytesIO(buffer.getvalue())).convert("RGB")
+
+
+def _resized(image: Image.Image, dice: random.Random) -> Image.Image:
+    side = dice.randint(256, 1024)
+    return image.resize((side, side), dice.choice((Image.Resampling.BILINEAR, Image.Resampling.LANCZOS)))
+
+
+def _blurred(image: Image.Image, dice: random.Random) -> Image.Image:
+    """Blur by up to two pixels of an image of the usual size."""
+    return image.filter(ImageFilter.GaussianBlur(dice.uniform(0.5, 2.0) * image.width / SIZE))
+
+
+def _recoloured(image: Image.Image, dice: random.Random) -> Image.Image:
+    """Change brightness by up to a tenth, and each channel by up to 6% and 8 of 255 more."""
+    bright = dice.uniform(0.9, 1.1)
+    bands = []
+    for band in image.split():
+        gain, offset = bright * dice.uniform(0.94, 1.06), dice.uniform(-8, 8)
+        bands.append(band.point([min(255, max(0, round(gain * value + offset))) for value in range(256)]))
+    return Image.merge("RGB", bands)
+
+
+def _all(image: Image.Image, dice: random.Random) -> Image.Image:
+    for distort in (_resized, _blurred, _recoloured, _jpeg):
+        image = distort(image, dice)
+    return image
+
+
+DISTORTIONS: Mapping[str, Distortion] = MappingProxyType(
+    {
+        "clean": lambda image, dice: image,
+        "jpeg 60-90": _jpeg,
+        "256-1024 px": _resized,
+        "blur 0.5-2": _blurred,
+        "recoloured": _recoloured,
+        "all four": _all,
+    }
+)
+
+
+def step_worlds() -> dict[str, StepWorld[Any]]:
+    return {world.name: world.play for world in installed_worlds() if isinstance(world.play, StepWorld)}
+
+
+def scenes(world: StepWorld[Any], count: int) -> Iterator[Any]:
+    """Yield scenes of all levels and looks: puzzles, and the states on the way to their solution."""
+    number = 0
+    while count > 0:
+        level, look = LEVELS[number % len(LEVELS)], world.looks[number // len(LEVELS) % len(world.looks)]
+        state = world.puzzle(number, level, look)
+        for step in ("", *world.solve(state)):
+            state = world.after(state, step) if step else state
+            if count > 0:
+                yield state
+            count -= 1
+        number += 1
+
+
+def misread(world: StepWorld[Any], count: int, distort: Distortion) -> list[Any]:
+    """Return the scenes whose distorted image is not read as it should be."""
+    wrong = []
+    for number, state in enumerate(scenes(world, count)):
+        image = distort(world.paint(state, SIZE), random.Random(number))
+        if type(world)().read(Picture.from_image(image)) != state:
+            wrong.append(state)
+    return wrong
+
+
+def reading(worlds: Mapping[str, StepWorld[Any]], count: int) -> None:
+    print(f"Images read right, of {count:,} per world and distortion, {time.strftime('%Y-%m-%d')}\n")
+    print(f"{'world':<12}" + "".join(f"{name:>14}" for name in DISTORTIONS))
+    for name, world in worlds.items():
+        print(f"{name:<12}", end="", flush=True)
+        for distort in DISTORTIONS.values():
+            print(f"{1 - len(misread(world, count, distort)) / count:>14.2%}", end="", flush=True)
+        print()
+
+
+def speed(worlds: Mapping[str, StepWorld[Any]], count: int) -> None:
+    print(f"Per second of CPU time, {count:,} images of {SIZE}x{SIZE}, {time.strftime('%Y-%m-%d')}\n")
+    print(f"{'world':<12}{'made':>10}{'drawn':>10}{'read':>10}{'together':>10}")
+    for name, world in worlds.items():
+        list(scenes(world, 5))  # imports
+        begin = time.process_time()
+        states = list(scenes(world, count))
+        made = time.process_time()
+        pictures = [world.render(state) for state in states]
+        drawn = time.process_time()
+        fresh = type(world)()
+        for picture in pictures:
+            fresh.read(picture)
+        read = time.process_time()
+        spent = (made - begin, drawn - made, read - drawn, read - begin)
+        print(f"{name:<12}" + "".join(f"{count / part:>10,.0f}" for part in spent))
+
+
+_PLAYERS: tuple[tuple[str, str, dict[str, float]], ...] = (
+    ("solver", "own", {}),
+    ("random", "own", {}),
+    ("flawed: draw_error=0.5", "own", {"draw_error": 0.5}),
+    ("flawed: draw_error=0.5", "oracle", {"draw_error": 0.5}),
+    ("flawed: read_error=0.5", "oracle", {"read_error": 0.5}),
+)
+
+
+def players(worlds: Mapping[str, StepWorld[Any]], count: int) -> None:
+    print(f"Right answers in visual_cot in percent by level, {count} samples each, {time.strftime('%Y-%m-%d')}\n")
+    print(f"{'world':<12}{'player':<25}{'canvas':<8}" + "".join(f"{level:>7}" for level in LEVELS))
+    with TemporaryDirectory() as folder:
+        for name in worlds:
+            for number, (label, canvas, faults) in enumerate(_PLAYERS):
+                print(f"{name:<12}{label:<25}{canvas:<8}", end="", flush=True)
+                run = sketchmark.run(
+                    f"player/{label.partition(':')[0]}",
+                    name,
+                    mode="visual_cot",
+                    canvas=canvas,
+                    limit=count * len(LEVELS),
+                    model_args={"knows": 0.0, **faults} if faults else {},
+                    output_path=Path(folder, f"{name}{number}"),
+                    cache=Path(folder, "cache"),
+                )
+                (cell,) = run.results.tasks.values()
+                for level in LEVELS:
+                    print(f"{100 * cell.by['level'][str(level)].metrics[f'{name}_right'].mean:>7.1f}", end="")
+                print(flush=True)
+
+
+def sheet(world: StepWorld[Any]) -> Image.Image:
+    """Draw the puzzle and all steps of each level in each look, a row per level and look."""
+    rows = [(level, look) for look in world.looks for level in (LEVELS if look == world.looks[0] else (2, 5))]
+    side = _TILE + _GAP
+    page = Image.new("RGB", (_GAP + side * (len(LEVELS) + 1), _GAP + side * len(rows)), "#8a8f98")
+    for y, (level, look) in enumerate(rows):
+        state = world.puzzle(level, level, look)
+        for x, step in enumerate(("", *world.solve(state))):
+            state = world.after(state, step) if step else state
+            tile = world.paint(state, SIZE).resize((_TILE, _TILE), Image.Resampling.LANCZOS)
+            page.paste(tile, (_GAP + x * side, _GAP + y * side))
+    return page
+
+
+def sheets(worlds: Mapping[str, StepWorld[Any]]) -> None:
+    SHEETS.mkdir(parents=True, exist_ok=True)
+    for name, world in worlds.items():
+        path = SHEETS / f"{name}.png"
+        sheet(world).quantize(_COLOURS, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE).save(
+            path, optimize=True
+        )
+        print(f"{path.name}: {path.stat().st_size // 1024} KB")
+
+
+def main() -> None:
+    what, named, count = (*sys.argv[1:], "", "")[:3] if len(sys.argv) > 1 else ("", "", "")
+    worlds = {name: world for name, world in step_worlds().items() if not named or name in named.split(",")}
+    if what == "sheets":
+        sheets(worlds)
+    elif what in ("reading", "speed", "players"):
+        {"reading": reading, "speed": speed, "players": players}[what](worlds, int(count or 100))
+    else:
+        sys.exit(__doc__)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,231 @@
+"""Every generation setting reaches the model, or is named before the first call. Requests are captured over HTTP."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sketchmark import Context, Model, Options, Reply
+from sketchmark.episode.sample import of
+from sketchmark.errors import BadInput
+from sketchmark.models import load_model
+from sketchmark.runs import prepare
+from sketchmark.settings import parse_arguments
+
+SAMPLING = {"top_p": 0.9, "top_k": 1, "min_p": 0.1, "repetition_penalty": 1.2, "stop": ["END"]}
+FURTHER = {"presence_penalty": 0.5, "frequency_penalty": 0.25, "min_tokens": 2}
+DRAWN = {
+    "num_inference_steps": 4,
+    "guidance_scale": 3.5,
+    "true_cfg_scale": 4.0,
+    "negative_prompt": "blur",
+    "width": 64,
+}
+REPLY = {"choices": [{"message": {"role": "assistant", "content": "A"}, "finish_reason": "stop"}]}
+CLAUDE = {"id": "x", "type": "message", "role": "assistant", "model": "m", "content": [{"type": "text", "text": "A"}]}
+GEMINI = {"candidates": [{"content": {"role": "model", "parts": [{"text": "A"}]}, "finishReason": "STOP"}]}
+
+
+class Capture(ThreadingHTTPServer):
+    """A server of every provider's text API that keeps the bodies of the requests."""
+
+    def __init__(self) -> None:
+        super().__init__(("127.0.0.1", 0), _Handler)
+        self.bodies: list[dict[str, Any]] = []
+        self.url = f"http://127.0.0.1:{self.server_port}"
+
+
+class _Handler(BaseHTTPRequestHandler):
+    server: Capture
+
+    def log_message(self, *args: object) -> None:
+        pass
+
+    def do_POST(self) -> None:
+        self.server.bodies.append(json.loads(self.rfile.read(int(self.headers["content-length"]))))
+        usage = {"usage": {"input_tokens": 1, "output_tokens": 1}, "stop_reason": "end_turn"}
+        found = (
+            {**CLAUDE, **usage} if self.path.endswith("/messages") else GEMINI if "generate" in self.path else REPLY
+        )
+        data = json.dumps(found).encode()
+        self.send_response(200)
+        self.send_header("content-type", "application/json")
+        self.send_header("content-length", str(len(data)))
+        self.end_headers()
+        self.wfile.write(data)
+
+
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Capture]:
+    for name in ("ANTHROPIC_API_KEY", "GEMINI_API_KEY"):
+        monkeypatch.setenv(name, "k-0123456789abcdef")
+    made = Capture()
+    threading.Thread(target=made.serve_forever, daemon=True).start()
+    yield made
+    made.shutdown()
+    made.server_close()
+
+
+async def asked(model: Model, act: str, server: Capture, **options: Any) -> dict[str, Any]:
+    await getattr(model, act)(of("Which?"), Options(**options))
+    await model.close()
+    return server.bodies[-1]
+
+
+async def test_a_compatible_server_is_sent_all_that_such_servers_accept(server: Capture) -> None:
+    args = parse_arguments(
+        f'base_url={server.url}/v1,chat_template_kwargs={{"enable_thinking": false}},timeout=9,'
+        'mm_processor_kwargs={max_pixels: 100352, min_pixels: 784},extra_body={"guided": [1, 2]}'
+    )
+    body = await asked(
+        load_model("openai/m", args), "say", server, extra={**SAMPLING, **FURTHER}, seed=3, temperature=1
+    )
+    assert body.items() >= {**SAMPLING, **FURTHER, "seed": 3, "temperature": 1}.items()
+    assert body["chat_template_kwargs"] == {"enable_thinking": False} and body["guided"] == [1, 2]
+    assert body["mm_processor_kwargs"] == {"max_pixels": 100352, "min_pixels": 784}
+
+
+@pytest.mark.parametrize("given", [{"until": "END"}, {"until": ["END"]}, {"stop": "END", "until": ["END"]}])
+async def test_until_is_sent_as_stop(server: Capture, given: dict[str, Any]) -> None:
+    body = await asked(load_model("openai/m", {"base_url": f"{server.url}/v1"}), "say", server, extra=given)
+    assert body["stop"] == ["END"] and "until" not in body
+
+
+@pytest.mark.parametrize(
+    ("args", "modalities", "stages"),
+    [({}, ["image"], None), ({"modalities": "image+text"}, ["image", "text"], None), ({"stages": 2}, ["image"], 2)],
+)
+async def test_a_drawing_in_a_chat_has_its_settings_and_asks_for_an_image_only(
+    server: Capture, args: dict[str, Any], modalities: list[str], stages: int | None
+) -> None:
+    model = load_model("openai/m", {"base_url": f"{server.url}/v1", **args})
+    body = await asked(model, "draw", server, extra={**DRAWN, "num_timesteps": 50}, seed=7)
+    assert body["modalities"] == modalities and body.items() >= DRAWN.items() and "num_timesteps" not in body
+    staged = [{"temperature": 0.0, "seed": 7}, {**DRAWN, "seed": 7}]
+    assert body.get("sampling_params_list") == (staged if stages else None)
+
+
+async def test_bagels_deployment_adds_no_sampling_of_its_own_and_its_drawing_stage_gets_the_seed(
+    server: Capture,
+) -> None:
+    there = {"base_url": f"{server.url}/v1", "stages": 2, "cfg_text_scale": 4}
+    drawn = await asked(
+        load_model("bagel", there), "draw", server, seed=5, extra={"num_timesteps": 9}, max_new_tokens=8
+    )
+    assert drawn["repetition_penalty"] == 1.0 and "top_k" not in drawn
+    text = {"temperature": 0.0, "max_tokens": 8, "seed": 5, "repetition_penalty": 1.0}
+    assert drawn["sampling_params_list"] == [text, {"cfg_text_scale": 4.0, "num_inference_steps": 9, "seed": 5}]
+    sampled = await asked(load_model("bagel", there), "say", server, temperature=0.7)
+    assert sampled["top_k"] == -1, "or the deployment's top_k of 1 would make it greedy"
+    chosen = await asked(load_model("bagel", there), "say", server, extra={"repetition_penalty": 1.3})
+    assert chosen["repetition_penalty"] == 1.3
+
+
+async def test_a_server_of_one_stage_reads_one_image_and_the_reply_says_so(server: Capture) -> None:
+    model = load_model("bagel", {"base_url": f"{server.url}/v1", "stages": 1})
+    from sketchmark.testing import colour
+
+    reply = await model.say(of(colour("red"), colour("blue"), "Which?"), Options())
+    await model.close()
+    assert any("1 of 2 pictures" in line for line in reply.left_out)
+
+
+async def test_anthropics_own_models_get_no_temperature_and_another_servers_do(server: Capture) -> None:
+    pytest.importorskip("anthropic")
+    extra = {"top_k": 5, "until": ["END"]}
+    own = load_model("anthropic/m", {"base_url": server.url})
+    body = await asked(own, "say", server, extra=extra, temperature=0.5)
+    assert (body["temperature"], body["top_k"], body["stop_sequences"]) == (0.5, 5, ["END"])
+    off = load_model("anthropic/m", {"base_url": server.url, "send_temperature": "false"})
+    assert "temperature" not in await asked(off, "say", server)
+    assert "temperature" not in (off.receives("say") or ()) and "temperature" in (own.receives("say") or ())
+    assert "temperature" not in (load_model("anthropic/m").receives("say") or ())
+
+
+async def test_gemini_is_sent_the_sampling_that_it_has(server: Capture) -> None:
+    pytest.importorskip("google.genai")
+    extra = {"top_p": 0.5, "top_k": 3, "stop": "END", "presence_penalty": 0.5}
+    body = await asked(load_model("gemini/m", {"base_url": server.url}), "say", server, extra=extra)
+    assert body["generationConfig"].items() >= {"topP": 0.5, "topK": 3, "stopSequences": ["END"]}.items()
+
+
+def warnings(model: str, given: dict[str, Any], args: dict[str, Any] | None = None, **more: Any) -> tuple[str, ...]:
+    return prepare(model, "maze", limit=1, gen_kwargs=given, model_args=args or {}, **more).warnings
+
+
+@pytest.mark.parametrize(
+    ("model", "args", "lost"),
+    [
+        ("openai/gpt-4o", {}, "top_k, repetition_penalty"),
+        ("openai/m", {"base_url": "http://127.0.0.1:9/v1"}, "no_repeat_ngram_size"),
+        ("azure/m", {"azure_endpoint": "http://127.0.0.1:9"}, "top_k, repetition_penalty"),
+        ("gemini/m", {}, "repetition_penalty, no_repeat_ngram_size"),
+        ("anthropic/m", {}, "repetition_penalty, no_repeat_ngram_size"),
+        ("player/random", {}, "top_k, repetition_penalty, no_repeat_ngram_size"),
+    ],
+)
+def test_a_setting_that_a_model_will_not_receive_is_named_before_the_first_call(
+    monkeypatch: pytest.MonkeyPatch, model: str, args: dict[str, Any], lost: str
+) -> None:
+    for name in ("OPENAI_API_KEY", "AZURE_OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GEMINI_API_KEY"):
+        monkeypatch.setenv(name, "k-0123456789abcdef")
+    monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
+    given = {"top_k": 1, "repetition_penalty": 1.2, "no_repeat_ngram_size": 3}
+    (line,) = [line for line in warnings(model, given, args) if line.startswith("--gen_kwargs")]
+    assert lost in line and f"{model} does not receive" in line and "answers" in line
+
+
+def test_a_tasks_own_temperature_that_a_model_has_not_is_named_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "k-0123456789abcdef")
+    assert any("the task's temperature: anthropic/m" in line for line in warnings("anthropic/m", {}))
+    assert not warnings("player/random", {"temperature": 1.0})
+
+
+class Mine(Model):
+    """A plug-in that declares what it passes on, or does not."""
+
+    def __init__(self, name: str, declares: bool = False) -> None:
+        super().__init__(name)
+        self._declares = declares
+
+    def receives(self, act: str) -> tuple[str, ...] | None:
+        return ("temperature", "max_new_tokens", "my_knob") if self._declares else None
+
+    async def say(self, context: Context, options: Options) -> Reply:
+        return Reply("A")
+
+
+@pytest.mark.parametrize("declares", [False, True])
+def test_a_plug_in_that_declares_its_settings_has_the_others_named(tmp_path: Path, declares: bool) -> None:
+    (tmp_path / "mine.py").write_text(f"from {__name__} import Mine as Base\n\nclass Mine(Base):\n    pass\n")
+    given = {"my_knob": 2, "other_knob": 3}
+    found = warnings("mine", given, {"declares": declares}, include=(tmp_path / "mine.py",))
+    assert [line.partition(":")[0] for line in found] == ["--gen_kwargs other_knob"] * declares
+
+
+@pytest.mark.parametrize(
+    ("args", "said"),
+    [
+        ({"extra_body": "{broken"}, "is not an object"),
+        ({"extra_body": "[1]"}, "is not an object"),
+        ({"chat_template_kwargs": "true"}, "is not an object"),
+        ({"extra_body": {"messages": []}}, "must not replace messages"),
+        (
+            {"chat_template_kwargs": {"a": 1}, "base_url": "https://api.openai.com/v1"},
+            "takes no chat_template_kwargs",
+        ),
+        ({"stages": 3}, "is not 1 or 2"),
+    ],
+)
+def test_a_body_that_cannot_be_meant_is_refused(
+    monkeypatch: pytest.MonkeyPatch, args: dict[str, Any], said: str
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "k-0123456789abcdef")
+    with pytest.raises(BadInput, match=said):
+        load_model("openai/m", {"base_url": "http://127.0.0.1:9/v1", **args})

@@ -1,0 +1,190 @@
+"""Checkpoints with random weights, of the real classes and with all their files, so that real servers load them.
+
+    python -m tests.servers.weights qwen25vl FOLDER [small|middle]
+    python -m tests.servers.weights image-edit FOLDER QWEN25VL_FOLDER
+
+`small` has 1 million parameters, `middle` 67 million. The tokenizer is trained on this repository's pages.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+_PAGES = Path(__file__).resolve().parents[2] / "docs"
+_VOCABULARY = 2048
+_TOKENS = (
+    "<|endoftext|>", "<|im_start|>", "<|im_end|>", "<|object_ref_start|>", "<|object_ref_end|>", "<|box_start|>",
+    "<|box_end|>", "<|quad_start|>", "<|quad_end|>", "<|vision_start|>", "<|vision_end|>", "<|vision_pad|>",
+    "<|image_pad|>", "<|video_pad|>",
+)  # fmt: skip
+_TEMPLATE = (
+    "{% for message in messages %}{% if loop.first and message['role'] != 'system' %}<|im_start|>system\n"
+    "You are a helpful assistant.<|im_end|>\n{% endif %}<|im_start|>{{ message['role'] }}\n"
+    "{% if message['content'] is string %}{{ message['content'] }}{% else %}{% for part in message['content'] %}"
+    "{% if part['type'] in ('image', 'image_url') %}<|vision_start|><|image_pad|><|vision_end|>"
+    "{% elif 'text' in part %}{{ part['text'] }}{% endif %}{% endfor %}{% endif %}<|im_end|>\n{% endfor %}"
+    "{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}"
+)
+_SIZES: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
+    "small": (
+        {"hidden_size": 128, "intermediate_size": 256, "num_hidden_layers": 2, "num_attention_heads": 4},
+        {"hidden_size": 64, "intermediate_size": 128, "depth": 2, "num_heads": 2},
+    ),
+    "middle": (
+        {"hidden_size": 512, "intermediate_size": 2048, "num_hidden_layers": 12, "num_attention_heads": 16},
+        {"hidden_size": 384, "intermediate_size": 1536, "depth": 8, "num_heads": 6},
+    ),
+}
+
+
+def tokenizer() -> Any:
+    """Train a tokenizer of bytes and pairs with the special tokens of Qwen2.5-VL."""
+    from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
+    from transformers import PreTrainedTokenizerFast
+
+    made = Tokenizer(models.BPE())
+    made.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    made.decoder = decoders.ByteLevel()
+    alphabet = pre_tokenizers.ByteLevel.alphabet()
+    trainer = trainers.BpeTrainer(
+        vocab_size=_VOCABULARY - 48, special_tokens=list(_TOKENS), initial_alphabet=alphabet, show_progress=False
+    )
+    made.train([str(page) for page in sorted(_PAGES.glob("*.md"))], trainer)
+    return PreTrainedTokenizerFast(
+        tokenizer_object=made,
+        eos_token="<|im_end|>",
+        pad_token="<|endoftext|>",
+        additional_special_tokens=list(_TOKENS[1:]),
+        model_max_length=32768,
+        chat_template=_TEMPLATE,
+    )
+
+
+def make_qwen25vl(folder: Path, size: str = "small", *, ends: float = 1.0) -> Path:
+    """Write a Qwen2.5-VL. A larger `ends` makes the end of a reply more likely at each token."""
+    import torch
+    from transformers import GenerationConfig, Qwen2_5_VLConfig, Qwen2_5_VLForConditionalGeneration
+
+    words = tokenizer()
+    ids = {token: words.convert_tokens_to_ids(token) for token in _TOKENS}
+    text, vision = _SIZES[size]
+    config = Qwen2_5_VLConfig(
+        text_config={
+            **text,
+            "num_key_value_heads": text["num_attention_heads"] // 2,
+            "vocab_size": _VOCABULARY,
+            "max_position_embeddings": 32768,
+            "rms_norm_eps": 1e-6,
+            "bos_token_id": ids["<|endoftext|>"],
+            "eos_token_id": ids["<|im_end|>"],
+            "tie_word_embeddings": False,
+            "rope_parameters": {"rope_type": "default", "rope_theta": 1e6, "mrope_section": [4, 6, 6]},
+        },
+        vision_config={
+            **vision,
+            "out_hidden_size": text["hidden_size"],
+            "patch_size": 14,
+            "spatial_merge_size": 2,
+            "temporal_patch_size": 2,
+            "window_size": 112,
+            "fullatt_block_indexes": [vision["depth"] - 1],
+            "in_chans": 3,
+        },
+        image_token_id=ids["<|image_pad|>"],
+        video_token_id=ids["<|video_pad|>"],
+        vision_start_token_id=ids["<|vision_start|>"],
+        vision_end_token_id=ids["<|vision_end|>"],
+        tie_word_embeddings=False,
+    )
+    torch.manual_seed(7)
+    model = Qwen2_5_VLForConditionalGeneration(config).to(torch.float32)
+    with torch.no_grad():
+        for name, weight in model.named_parameters():
+            if weight.ndim > 1:
+                # The usual small weights give every input the same reply.
+                weight.copy_(torch.randn_like(weight) * (1.0 if "embed" in name else 0.6 / weight.shape[-1] ** 0.5))
+        head = model.lm_head.weight
+        head[len(words) :] = 0.0
+        for token in _TOKENS:
+            head[ids[token]] *= ends if token == "<|im_end|>" else 0.0
+    model.generation_config = GenerationConfig(
+        bos_token_id=ids["<|endoftext|>"],
+        eos_token_id=[ids["<|im_end|>"], ids["<|endoftext|>"]],
+        pad_token_id=ids["<|endoftext|>"],
+        do_sample=False,
+    )
+    folder.mkdir(parents=True, exist_ok=True)
+    model.save_pretrained(folder)
+    words.save_pretrained(folder)
+    (folder / "chat_template.jinja").write_text(_TEMPLATE, "utf-8")
+    processor = "Qwen2_5_VLProcessor"
+    images = {
+        "min_pixels": 3136, "max_pixels": 200704, "patch_size": 14, "temporal_patch_size": 2, "merge_size": 2,
+        "image_mean": [0.48145466, 0.4578275, 0.40821073], "image_std": [0.26862954, 0.26130258, 0.27577711],
+        "image_processor_type": "Qwen2VLImageProcessor", "processor_class": processor,
+    }  # fmt: skip
+    (folder / "preprocessor_config.json").write_text(json.dumps(images), "utf-8")
+    about = folder / "tokenizer_config.json"
+    more = {
+        "processor_class": processor,
+        "tokenizer_class": "PreTrainedTokenizerFast",
+        "image_token": "<|image_pad|>",
+        "video_token": "<|video_pad|>",
+    }
+    about.write_text(json.dumps({**json.loads(about.read_text("utf-8")), **more}), "utf-8")
+    return folder
+
+
+def make_image_edit(folder: Path, encoder: Path) -> Path:
+    """Write a Qwen-Image-Edit-Plus pipeline of diffusers whose text encoder is the small Qwen2.5-VL."""
+    import torch
+    from diffusers import (
+        AutoencoderKLQwenImage,
+        FlowMatchEulerDiscreteScheduler,
+        QwenImageEditPlusPipeline,
+        QwenImageTransformer2DModel,
+    )
+    from transformers import AutoProcessor, AutoTokenizer, Qwen2_5_VLForConditionalGeneration
+
+    torch.manual_seed(0)
+    reader = Qwen2_5_VLForConditionalGeneration.from_pretrained(encoder)
+    channels = 4
+    transformer = QwenImageTransformer2DModel(
+        patch_size=2,
+        in_channels=4 * channels,
+        out_channels=channels,
+        num_layers=2,
+        attention_head_dim=16,
+        num_attention_heads=3,
+        joint_attention_dim=reader.config.get_text_config().hidden_size,
+        axes_dims_rope=(8, 4, 4),
+    )
+    pixels = AutoencoderKLQwenImage(
+        base_dim=6 * channels,
+        z_dim=channels,
+        dim_mult=[1, 2, 4],
+        num_res_blocks=1,
+        temperal_downsample=[False, True],
+        latents_mean=[0.0] * channels,
+        latents_std=[1.0] * channels,
+    )
+    QwenImageEditPlusPipeline(
+        scheduler=FlowMatchEulerDiscreteScheduler(),
+        vae=pixels,
+        text_encoder=reader,
+        tokenizer=AutoTokenizer.from_pretrained(encoder),
+        processor=AutoProcessor.from_pretrained(encoder),
+        transformer=transformer,
+    ).save_pretrained(folder)
+    return folder
+
+
+if __name__ == "__main__":
+    kind, out, *rest = sys.argv[1:]
+    if kind == "qwen25vl":
+        make_qwen25vl(Path(out), *rest)
+    else:
+        make_image_edit(Path(out), Path(rest[0]))
