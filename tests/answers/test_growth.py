@@ -163,6 +163,7 @@ def test_the_steps_of_a_strict_parser_grow_no_faster_than_the_text(parser: str) 
 
 _DEEP, _DIGITS = "[" * 10_000, "9" * 5_000
 _HARD = ["", "\0", "\ud800", "1e999", "-1e999", "nan", "1/0", "['\\d']", "[1if 1else 2]", "retryDelay': '1.2.3s'"]
+_HARD += ["İLK BAKIŞTA B", "sıx", "nİne poİnt sİx", "ONE THİRD", "halF a mİllİon", "two fıfths", "ſix", "5 \u212a"]
 _HARD += [_DIGITS, f"-{_DIGITS}.{_DIGITS}", f"1/{_DIGITS}", f"{_DIGITS}/3", f"{'9' * 4_000}/3", f"<image {_DIGITS}>"]
 _HARD += [f"[{_DIGITS}]", f"[0x{_DIGITS}]", f'{{"choice": {_DIGITS}}}', f"retryDelay': '{_DIGITS}s'", _DEEP]
 _HARD += [

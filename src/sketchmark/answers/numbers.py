@@ -155,7 +155,7 @@ def _plain_digits(size: str, *, comma: bool) -> str:
 
 
 def _magnitude(many: str) -> float:
-    name = many.casefold()
+    name = words.fold(many)
     if name in ("mn", "bn", "tn"):
         return {"mn": 1e6, "bn": 1e9, "tn": 1e12}[name]
     if name.startswith(("mrd", "milliard", "billion")):
@@ -212,7 +212,7 @@ def spelt_numbers(text: str) -> Iterator[tuple[int, int, float]]:
     """Yield the number words of a text: start, end and value."""
     for found in _WORDED.finditer(text):
         value = _spelt(found)
-        single = found[0].casefold() == "one"
+        single = words.fold(found[0]) == "one"
         if single and not (
             _ONE_BEFORE.search(text[max(0, found.start() - 12) : found.start()])
             and _ONE_AFTER.match(text, found.end())
@@ -225,7 +225,7 @@ def spelt_numbers(text: str) -> Iterator[tuple[int, int, float]]:
     pattern, values = words.foreign_numbers()
     whole = text.strip(' .!\n*"')
     for found in pattern.finditer(text):
-        word = found[0].casefold()
+        word = words.fold(found[0])
         known = word not in _SHARED or whole == found[0] or (word not in _ARTICLES and _decimal_comma(text))
         if word not in _ENGLISH and known:
             yield found.start(), found.end(), float(values[word])
@@ -233,13 +233,13 @@ def spelt_numbers(text: str) -> Iterator[tuple[int, int, float]]:
 
 def _spelt(found: re.Match[str]) -> float:
     one = found["one"] or found["third"]
-    value = 1 / _PARTS[one.casefold()] if one else float(_counted(found["many"]))
+    value = 1 / _PARTS[words.fold(one)] if one else float(_counted(found["many"]))
     if found["scale"]:
-        value *= _SCALES[found["scale"].casefold()]
+        value *= _SCALES[words.fold(found["scale"])]
     elif found["part"]:
-        value /= _PARTS[found["part"].casefold()]
+        value /= _PARTS[words.fold(found["part"])]
     elif found["point"]:
-        value += float("0." + "".join(str(_ENGLISH[word.casefold()] % 10) for word in found["point"].split()))
+        value += float("0." + "".join(str(_ENGLISH[words.fold(word)] % 10) for word in found["point"].split()))
     elif found["half"]:
         value += 0.5
     return -value if found["minus"] else value
@@ -247,7 +247,7 @@ def _spelt(found: re.Match[str]) -> float:
 
 def _counted(spelt: str) -> int:
     total = current = 0
-    for word in re.split(r"[ -]+", spelt.casefold()):
+    for word in re.split(r"[ -]+", words.fold(spelt)):
         if word in _SCALES:
             current = max(current, 1) * _SCALES[word]
             if _SCALES[word] > 100:

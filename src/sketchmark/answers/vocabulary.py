@@ -41,6 +41,12 @@ BEFORE_LETTER = _ANNOUNCING.union(FILLER, NEGATOR, HEDGE, BREAK, SEPARATOR, _CLA
 """A letter after any other word belongs to that word: vitamin D, panel B."""
 
 
+def fold(text: str) -> str:
+    """Return a text as the tables have it, whatever its case. Patterns that ignore case take the Turkish İ and ı for
+    an i, so a table is asked with one."""
+    return text.casefold().replace("i\u0307", "i").replace("ı", "i")
+
+
 def is_negator(word: str) -> bool:
     return word in NEGATOR or word.endswith("n't")
 
@@ -61,7 +67,7 @@ def any_word(words: frozenset[str] | Mapping[str, object]) -> str:
 
 def _pattern(*tables: Mapping[str, str]) -> tuple[re.Pattern[str], dict[str, str]]:
     ours = {
-        unicodedata.normalize("NFKC", word).replace("_", " ").casefold(): meaning
+        fold(unicodedata.normalize("NFKC", word).replace("_", " ")): meaning
         for table in tables
         for meaning, words in table.items()
         for word in words.split()
@@ -87,7 +93,7 @@ def in_our_words(text: str) -> str:
     """Replace idioms and words of other languages by the plain English words of the tables."""
     text = _SUFFIX.sub(" ", text.translate(APOSTROPHE))
     for pattern, ours in _WORDS:
-        text = pattern.sub(lambda found, ours=ours: f" {ours[' '.join(found[0].casefold().split())]} ", text)  # type: ignore[misc]
+        text = pattern.sub(lambda found, ours=ours: f" {ours[' '.join(fold(found[0]).split())]} ", text)  # type: ignore[misc]
     return _BLANKS.sub(" ", text)
 
 
@@ -122,7 +128,7 @@ def stem(word: str) -> str:
 def foreign_numbers() -> tuple[re.Pattern[str], dict[str, int]]:
     """Return a pattern of number words of other languages, and their values."""
     tables = {name: row.split() for name, row in TABLES["numbers"].items() if name not in ("en", "tens", "zh")}
-    values = {word.casefold(): value for row in tables.values() for value, word in enumerate(row)}
+    values = {fold(word): value for row in tables.values() for value, word in enumerate(row)}
     return re.compile(any_word(values), re.IGNORECASE), values
 
 

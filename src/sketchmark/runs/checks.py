@@ -199,7 +199,8 @@ def warnings_of(cells: Sequence[Cell], settings: Settings, model: Model, *, with
 def unsent(cells: Sequence[Cell], given: Mapping[str, Any], model: Model) -> list[str]:
     """Name each setting of the user (`given`) or of a task that the model will not receive, by `Model.receives`.
 
-    The temperature of a task is about answers. A drawing's is named only if the user gives one."""
+    The temperature of a task is about answers. A drawing's is named only if the user gives one. A task's settings of
+    drawings are those of one family of models: they are named to a model that takes some of them."""
     found: dict[tuple[str, str, tuple[str, ...]], list[str]] = {}
     for cell in cells:
         acts = [("say", cell.mode.saying), *[("draw", cell.mode.drawing)] * (cell.may_draw and model.abilities.draw)]
@@ -211,8 +212,10 @@ def unsent(cells: Sequence[Cell], given: Mapping[str, Any], model: Model) -> lis
             asked += ["temperature"] * (act == "say" or "temperature" in given)
             asked += [name for name in ("seed", "max_new_tokens") if getattr(options, name) is not None]
             for whose in ("--gen_kwargs", "the task's"):
-                names = [name for name in asked if name not in received and (name in given) == (whose[0] == "-")]
-                if names:
+                own = [name for name in asked if (name in given) == (whose[0] == "-")]
+                names = [name for name in own if name not in received]
+                for_others = act == "draw" and whose[0] != "-" and names == own
+                if names and not for_others:
                     found.setdefault((whose, act, tuple(names)), []).append(cell.name)
     return [
         f"{whose} {', '.join(names)}: {model.name} does not receive {'them' if len(names) > 1 else 'it'} in "
