@@ -93,7 +93,8 @@ def test_a_command_holds_every_setting_of_run_json() -> None:
         ),
         ({"replicas": "two"}, "replicas is 'two', which is not a number"),
         ({"steps": 3}, "these settings cannot be used: Expected `str`, got `int` - at `$.steps`"),
-        ({"repeats": 2}, "repeats is 2 (several episodes of each sample are not supported yet)"),
+        ({"repeats": 0}, "repeats is 0 (it must be at least 1)"),
+        ({"answers": 1.5}, "answers is 1.5 (it must be a whole number)"),
     ],
 )
 def test_a_value_that_cannot_be_used_is_refused_in_one_line(given: dict[str, Any], told: str) -> None:

@@ -91,7 +91,8 @@ def counted(cell):
             os.kill(os.getpid(), 9)
         yield one
 
-module = __import__(f"sketchmark.export.{exporting._MODULES[sys.argv[2]]}", fromlist=["episodes"])
+place = exporting._MODULES.get(sys.argv[2])
+module = __import__(f"sketchmark.export.{place}", fromlist=["episodes"]) if place else exporting
 module.episodes = counted
 export(RunFolder.open(sys.argv[1]), sys.argv[2], Path(sys.argv[3]))
 """

@@ -27,7 +27,7 @@ from sketchmark.report import write_report
 from sketchmark.results import grade
 from sketchmark.results.aggregate import aggregate
 from sketchmark.results.rescore import failed, fill_scores, settled
-from sketchmark.results.summary import pair
+from sketchmark.results.summary import mean_of, pair
 from sketchmark.runs.episodes import play
 from sketchmark.runs.merge import choose, merge
 from sketchmark.view import make_app
@@ -146,14 +146,20 @@ async def test_rescoring_and_merging_keep_every_repeat(repeated: RunFolder, tmp_
     assert [line.key for line in merged.episodes(CELL)] == list(merged.scored(CELL)) == NAMES
 
 
-def test_repeats_of_a_sample_are_paired_with_each_other_and_are_one_cluster(tmp_path: Path) -> None:
+def test_samples_are_paired_by_their_means_over_repeats_and_answers(tmp_path: Path) -> None:
     folder = RunFolder(tmp_path)
-    for cell, values in (("a.direct", (0.0, 1.0)), ("a.visual_cot", (1.0, 1.0))):
-        rows = [make_row("x", value, repeat=repeat) for repeat, value in enumerate(values)]
-        write_lines(folder.scores_file(cell), rows)
-    found = pair(folder.scored("a.direct"), folder.scored("a.visual_cot"), "right")
-    assert (found.before.tolist(), found.after.tolist()) == ([0.0, 1.0], [1.0, 1.0])
-    assert [one.cluster for one in found.pairs] == ["x", "x"]
+    drawn = [make_row("x", 1.0, branch=branch) for branch in range(3)]  # a failed drawing has one row
+    drawn += [make_row("x", 0.0, repeat=1), make_row("y", 1.0, index=1), make_row("z", 1.0, index=2)]
+    write_lines(
+        folder.scores_file("a.direct"), [make_row("x", 1.0), make_row("x", 0.0, repeat=1), make_row("y", 0.0)]
+    )
+    write_lines(folder.scores_file("a.visual_cot"), drawn)
+    direct, own = folder.scored("a.direct"), folder.scored("a.visual_cot")
+    found = pair(direct, own, "right")
+    assert (found.before.tolist(), found.after.tolist()) == ([0.5, 0.0], [0.5, 1.0])
+    assert [one.cluster for one in found.pairs] == ["x", "y"]
+    assert (found.unpaired, found.unscored, mean_of("right", own.values()).mean) == (1, 0, 2.5 / 3)
+    assert mean_of("right", own.values()).n == 3
 
 
 def test_rows_are_settled_among_those_of_their_own_repeat() -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from sketchmark import Model
+from sketchmark.errors import MissingExtra
 from sketchmark.models import MODELS, Registry, about, address_arguments, hearing, load_model, takes_batches
 from sketchmark.models.providers import Provider
 
@@ -33,7 +34,7 @@ def test_a_built_in_module_declares_its_provider(name: str) -> None:
 
 
 def test_a_declaration_decides_batches_addresses_and_sounds() -> None:
-    assert [name for name in MODELS if takes_batches(f"{name}/x")] == ["hf", "janus"]
+    assert [name for name in MODELS if takes_batches(f"{name}/x")] == ["hf", "janus", "diffusers"]
     assert address_arguments("azure/x") == ("azure_endpoint", "base_url") and address_arguments("player/x") == ()
     assert address_arguments("unknown/x") == ("base_url",)
     assert hearing() == ["openai", "azure", "gemini"]
@@ -58,3 +59,8 @@ def test_a_provider_of_an_installed_package_is_declared_as_a_built_in_one(
     assert isinstance(load_model("far/x", {"where": "http://a"}), Model)
     several = load_model("far/x", {"where": "http://a|http://b"})
     assert type(several).__name__ == "Several" and several.arguments == {"where": "http://a|http://b"}
+
+
+def test_a_pipeline_without_its_package_says_what_to_install() -> None:
+    with pytest.raises(MissingExtra, match=r"sketchmark\[diffusers\]"):
+        load_model("diffusers/some/pipeline")

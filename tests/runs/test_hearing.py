@@ -15,7 +15,7 @@ from sketchmark.folder.records import media_names
 from sketchmark.runs.checks import check, estimate
 from sketchmark.runs.worker import (
     Pictures,
-    episode_in,
+    episodes_in,
     pack_job,
     pack_outcome,
     samples_in,
@@ -88,9 +88,9 @@ async def test_a_sound_is_sent_to_a_worker_and_back(tmp_path: Path) -> None:
     sample, _ = samples_in(job, known)
     assert sample.sounds == {"picture": [tone(440)]} and sample.fingerprint() == _sample(1).fingerprint()
     episode = next(episode for number, episode in folder.played(CELL) if number == 1)
-    outcome, new = unpack_outcome(pack_outcome(job, known, episode, None, Usage()))
+    outcome, new = unpack_outcome(pack_outcome(job, known, [episode], [None], Usage()))
     assert new.files == {}  # it came with the job
-    back = episode_in(outcome, new, parcel, None)
+    (back,) = episodes_in(outcome, new, parcel, None)
     assert back.turns[0].added[0].content == tone(440)
     assert isinstance(Pictures({"x.wav": tone().data}).load_sound("x.wav"), Sound)
 

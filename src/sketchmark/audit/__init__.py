@@ -12,6 +12,7 @@ from sketchmark.audit.contrasts import (
     DRAWING_MODE,
     GAIN,
     MODES,
+    TEXT_INPUT,
     Audit,
     ConditionScore,
     Contrast,
@@ -29,10 +30,10 @@ from sketchmark.folder.builders import as_rows
 from sketchmark.folder.columns import Rows
 from sketchmark.folder.format import Score
 from sketchmark.folder.index import CellView, RunView, open_cells
-from sketchmark.results.summary import Pairs, mean_of, pair, withheld
+from sketchmark.results.summary import Pairs, averaged, interval_of, mean_of, pair, withheld
 from sketchmark.runs import More
 from sketchmark.stats.differences import CLEAR, Difference, holm
-from sketchmark.stats.intervals import Interval, as_bracket, as_percent, interval
+from sketchmark.stats.intervals import Interval, as_bracket, as_percent
 from sketchmark.stats.power import MISSES, Pilot, Sequence, samples_needed, sequence
 
 __all__ = ["Audit", "ConditionScore", "Finding", "TaskAudit", "as_json", "audit"]
@@ -144,7 +145,7 @@ def _task(name: str, cells: Mapping[str, CellView], notes: list[str]) -> _Task |
         return None
     for place in rows:
         _refuse_others(own, cells[place], rows["own"], rows[place])
-    if missing := [place for place in _PLACES if place not in rows]:
+    if missing := [place for place in _PLACES if place not in rows and place != TEXT_INPUT]:
         notes.append(f"{name} was not run with: {', '.join(missing)}")
     return _Task(name, own.about.headline, own.scoring, own.model, rows)
 
@@ -240,18 +241,19 @@ def _share(
     name: str, label: str, words: str, rows: Rows, value: Callable[[Score], float | None], look: Look
 ) -> Finding | None:
     """Average a value from 0 to 1 over the rows that have it; None if no row has."""
-    found = [(row, number) for row in rows.values() if (number := value(row)) is not None]
+    found = averaged(rows.values(), value)
     if not found or any(not 0 <= number <= 1 for _, number in found):
         return None
-    measured = interval([number for _, number in found], [row.cluster for row, _ in found])
+    measured = interval_of(found)
     assert measured.mean is not None and measured.low is not None and measured.high is not None
     half = (measured.high - measured.low) / 2
     more = max(1, math.ceil(measured.n * (half / look.margin) ** 2) - measured.n) if half > look.margin else None
     wide = f" It is not settled to within {100 * look.margin:.0f} points." if more else ""
     sentence = words.format(share=_percent(measured), n=measured.n) + wide + _would_settle(more)
+    samples = {row.sample for row in rows.values()}
     return Finding(
         name, label, "share", measured.mean, measured.low, measured.high, p=None, p_holm=None, n=measured.n,
-        left_out=len(rows) - len(found), verdict="open" if more else "more", more_needed=more, sentence=sentence,
+        left_out=len(samples) - len(found), verdict="open" if more else "more", more_needed=more, sentence=sentence,
     )  # fmt: skip
 
 

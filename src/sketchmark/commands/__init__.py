@@ -14,7 +14,7 @@ class Entry(NamedTuple):
 
 
 COMMANDS = {
-    "demo": Entry("demo", "Run three scripted players on generated puzzles.", "Run"),
+    "demo": Entry("worlds", "Run three scripted players on generated puzzles.", "Run"),
     "run": Entry("run", "Run tasks with a model: does drawing help?", "Run"),
     "audit": Entry("compare", "Show where a drawing gain comes from.", "Run"),
     "doctor": Entry("models", "Test what a model can do in some twenty small calls.", "Run"),

@@ -84,7 +84,7 @@ COMPLETED: dict[str, Callable[[], Iterable[str]]] = {
     "model": _models,
     "drawer": _models,
     "judge": _models,
-    "mode": lambda: ("direct", "visual_cot", "text_cot", "blind"),
+    "mode": lambda: ("direct", "visual_cot", "text_cot", "blind", "text_input"),
     "canvas": _canvases,
 }
 """Settings whose values a shell completes."""
@@ -179,7 +179,7 @@ def setting_options(before: Mapping[str, Sequence[click.Option]]) -> Iterator[cl
         yield _setting_option(field)
 
 
-NEVER_BY_DEFAULT = frozenset({"fresh", "trust_code", "shard", "retry_failed", "quiet", "repeats"})
+NEVER_BY_DEFAULT = frozenset({"fresh", "trust_code", "shard", "retry_failed", "quiet"})
 """Settings that only a command line gives: they delete, run code, or are meant for one invocation."""
 
 

@@ -65,6 +65,8 @@ class Episode:
     """Number of this episode among several of the same sample."""
     branch: int = 0
     """Number of this answer among several on the same drawings."""
+    seeds: Mapping[str, int] = field(default_factory=dict)
+    """Seeds of a further repeat or branch: `say` and `draw` → seed, where one was given."""
 
     def contexts(self) -> Iterator[tuple[Turn, Context]]:
         """Yield every call with the exact context that was sent."""

@@ -54,6 +54,19 @@ class Options:
     notes: CallNotes | None = field(default=None, kw_only=True, compare=False, repr=False)
     """Set by the model that counts the calls, for Sketchmark's adapters. It does not change the request."""
 
+    def nth(self, repeat: int, branch: int = 0) -> Options:
+        """Return the options of another episode of the same sample. Its seed, if there is one, differs."""
+        if (repeat, branch) == (self.repeat, self.branch):
+            return self
+        further = _stride(repeat, branch) - _stride(self.repeat, self.branch)
+        seed = None if self.seed is None else _within(self.seed + further, self.seed)
+        return replace(self, repeat=repeat, branch=branch, seed=seed)
+
+    @property
+    def stream(self) -> int:
+        """The seed of a model that always draws from a seeded stream; 0 if none was given for the first episode."""
+        return _stride(self.repeat, self.branch) if self.seed is None else self.seed
+
     def key(self) -> dict[str, Any]:
         return {
             "max_new_tokens": self.max_new_tokens,
@@ -63,6 +76,19 @@ class Options:
             **({"repeat": self.repeat} if self.repeat else {}),
             **({"branch": self.branch} if self.branch else {}),
         }
+
+
+_BRANCHES = 1000
+"""Seeds between two repeats: answers to one drawing get the seeds in between."""
+
+
+def _stride(repeat: int, branch: int) -> int:
+    return _BRANCHES * repeat + branch
+
+
+def _within(seed: int, first: int) -> int:
+    """Keep a seed in the range of the first: some providers take 32 bits."""
+    return seed % 2**31 if 0 <= first < 2**31 else seed
 
 
 MOST_COUNTED = 2**53

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import csv
 import math
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 from sketchmark.errors import BadInput, UnknownName
 from sketchmark.files import file_names
@@ -26,9 +28,9 @@ _MODULES = {
     "inspect": "inspect_log",
     "wandb": "wandb_run",
     "hf": "hf_dataset",
-    "csv": "csv_table",
 }
-FORMATS = tuple(_MODULES)
+_CSV = "csv"
+FORMATS = (*_MODULES, _CSV)
 
 _DOING = "exporting"
 
@@ -41,7 +43,7 @@ def export(folder: RunFolder, to: str, out: Path | None = None) -> list[Path]:
     Existing files are not overwritten. The folder has its name when it is complete.
     """
     to = to.replace("_", "-")
-    if to not in _MODULES:
+    if to not in FORMATS:
         raise UnknownName(f"there is no export to {to!r}", f"there are: {', '.join(FORMATS)}")
     out = out or folder.path.resolve().with_name(f"{folder.path.resolve().name}-{to}")
     if out.exists() and (not out.is_dir() or any(one.name != f".{_DOING}" for one in out.iterdir())):
@@ -50,7 +52,7 @@ def export(folder: RunFolder, to: str, out: Path | None = None) -> list[Path]:
     run = RunView.whole(folder)
     if not any(cell.episodes for cell in run.cells.values()):
         raise BadInput(f"{folder.path} has no episodes to export")
-    write: Write = import_module(f"sketchmark.export.{_MODULES[to]}").write
+    write: Write = write_csv if to == _CSV else import_module(f"sketchmark.export.{_MODULES[to]}").write
     with new_folder(out.resolve(), _DOING) as made:
         files = write(run, made)
     return [out / file.relative_to(made) for file in files]
@@ -85,17 +87,15 @@ def started(run: RunView) -> datetime:
 
 
 def means(cell: CellView) -> dict[str, tuple[float, float | None, int]]:
-    """Return name → (mean, standard error, n) over the scored episodes; empty if the scores are withheld."""
+    """Return name → (mean, standard error, n) over the scored samples; empty if the scores are withheld."""
     if withheld(cell.rows.values()):
         return {}
-    values: dict[str, list[float]] = {}
-    for row in cell.rows.values():
-        for name in row.values:
-            if (value := row.value(name)) is not None:
-                values.setdefault(name, []).append(value)
-    found = {}
-    for name, all_of in values.items():
+    rows, found = cell.rows.values(), {}
+    for name in dict.fromkeys(name for row in rows for name in row.values):
+        all_of = summary.sample_values(rows, name)
         n = len(all_of)
+        if not n:
+            continue
         mean = sum(all_of) / n
         spread = math.sqrt(sum((v - mean) ** 2 for v in all_of) / (n - 1) / n) if n > 1 else None
         found[name] = (mean, spread, n)
@@ -119,3 +119,67 @@ def asked(line: EpisodeLine) -> str:
     """Return the texts of the question."""
     shown = (part.text for turn in line.turns if turn.act == "show" for part in turn.added)
     return "\n".join(text for text in shown if text is not None)
+
+
+_FIRST = (
+    "cell",
+    "task",
+    "mode",
+    "canvas",
+    "sample",
+    "repeat",
+    "branch",
+    "answer",
+    "failure",
+    "flags",
+    "scored",
+    "seconds",
+)
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+
+
+def write_csv(run: RunView, out: Path) -> list[Path]:
+    """Write `episodes.csv` for spreadsheets and R: one line per episode in the order of the samples, with its answer,
+    scores, flags and usage. Scores that are withheld stay empty."""
+    columns = dict.fromkeys(_FIRST)
+    for cell in run.cells.values():
+        for row in cell.rows.values():
+            columns |= dict.fromkeys(f"score.{name}" for name in row.values)
+            columns |= dict.fromkeys(f"group.{name}" for name in row.groups)
+            columns |= dict.fromkeys(f"usage.{name}" for name in row.usage)
+    path = out / "episodes.csv"
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, list(columns), lineterminator="\n")
+        writer.writeheader()
+        for cell in run.cells.values():
+            writer.writerows(_rows(cell))
+    return [path]
+
+
+def _rows(cell: CellView) -> Iterator[dict[str, Any]]:
+    shown = not withheld(cell.rows.values())
+    for line, score in episodes(cell):
+        row: dict[str, Any] = {
+            "cell": cell.name,
+            "task": cell.task,
+            "mode": cell.mode,
+            "canvas": cell.canvas,
+            "sample": line.sample.id,
+            "repeat": line.repeat,
+            "branch": line.branch,
+            "answer": next(reversed(said(line)), ""),
+            "failure": line.failure.kind if line.failure else "",
+            "flags": " ".join(score.flags) if score else "",
+            "scored": bool(score and score.scored),
+            "seconds": line.seconds,
+        }
+        if score:
+            row |= {f"score.{name}": score.value(name) if shown else None for name in score.values}
+            row |= {f"group.{name}": value for name, value in score.groups.items()}
+            row |= {f"usage.{name}": value for name, value in score.usage.items()}
+        yield {name: _plain(value) for name, value in row.items()}
+
+
+def _plain(value: Any) -> Any:
+    """Quote a text that a spreadsheet would run as a formula; a reply may be any text."""
+    return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) else value

@@ -105,6 +105,7 @@ DRAWING_MODE = "visual_cot"
 _CONDITIONS = {
     "direct": ("Answers directly", "direct"),
     "blind": ("Answers without the images", "blind"),
+    "text_input": ("Answers from text instead of the image", "puzzle as text"),
     "text_cot": ("Reasons in text", "text only"),
     "own": ("Draws, sees its own drawing", "own drawing"),
     "blank": ("Draws, sees a blank image", "blank image"),
@@ -264,6 +265,9 @@ class EpisodeLine(Struct, kw_only=True, omit_defaults=True):
     branch counts."""
     branch: Nth = 0
     """Number among several answers on the same drawings; absent for the first."""
+    seeds: dict[str, int] = {}
+    """`say` and `draw` → the seed of a further repeat or branch, where one was given. Those of the first are in
+    run.json."""
 
     @property
     def key(self) -> str:

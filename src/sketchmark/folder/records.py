@@ -42,6 +42,7 @@ def pack_episode(episode: Episode, index: int, save: Save) -> EpisodeLine:
         seconds=round(episode.seconds, 4),
         repeat=episode.repeat,
         branch=episode.branch,
+        seeds=dict(episode.seeds),
         **{name: episode.settings[name] for name in _SETTINGS if name in episode.settings},
     )
 
@@ -69,6 +70,7 @@ def unpack_episode(line: EpisodeLine, shelf: Shelf) -> Episode:
         settings={name: value for name, value in settings.items() if value},
         repeat=line.repeat,
         branch=line.branch,
+        seeds=line.seeds,
     )
 
 

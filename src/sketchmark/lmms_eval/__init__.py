@@ -132,6 +132,7 @@ def _as_task(path: Path, trusted: bool, model: str) -> dict[str, Any]:
         "modes": drawing_modes(path.parent),
         "scorers": [{"use": "lmms_eval.score", **here}],
         "guesses": [],  # `process_results` may call a judge that costs money, so it gets real replies only
+        **({"repeats": int(config["repeats"])} if config.get("repeats") else {}),
         "headline": next((name for name in names if name not in errors), ""),
         "less_is_better": errors,
     }

@@ -28,6 +28,7 @@ MODELS = {
     "hf": f"{_PROVIDERS}.hf",
     "janus": f"{_PROVIDERS}.image_tokens:JANUS",
     "emu3": f"{_PROVIDERS}.image_tokens:EMU3",
+    "diffusers": f"{_PROVIDERS}.diffusers",
 }
 """Modules of the built-in providers, imported when needed. Each declares itself as `PROVIDER`, or as the variable
 after the colon."""

@@ -103,9 +103,9 @@ def all_as_user(context: Context, who: str) -> tuple[Context, LeftOut]:
     return kept, (f"which texts are the model's own: {who} reads the user's texts only",) if said else ()
 
 
-def as_prompt(context: Context) -> tuple[str, LeftOut]:
-    """Join the texts, for image endpoints that take one prompt and a list of images."""
-    return "\n\n".join(context.texts), places_lost(context, "the image API takes one prompt")
+def as_prompt(context: Context, who: str = "the image API") -> tuple[str, LeftOut]:
+    """Join the texts, for a receiver that takes one prompt and a list of images."""
+    return "\n\n".join(context.texts), places_lost(context, f"{who} takes one prompt")
 
 
 def places_lost(context: Context, why: str) -> LeftOut:

@@ -37,6 +37,7 @@ from sketchmark.results.scorings import difference_in
 from sketchmark.results.summary import (
     NO_VERDICT,
     SEEING,
+    averaged,
     cell_result,
     correct,
     describe,
@@ -97,11 +98,11 @@ def totals(
 def _part(share: Share, cell: CellRecord, rows: Rows, scoring: str) -> _Part:
     score = share.scores.get(rules_of(scoring), cell.headline)
     values, clusters = {}, []
-    for name, row in rows.items():
-        value = row.value(score)
-        if row.scoring == scoring and value is not None:
-            values[name] = value
-            clusters.append(f"{share.source or share.task}/{row.sample if row.cluster is None else row.cluster}")
+    for row, value in averaged(
+        (row for row in rows.values() if row.scoring == scoring), lambda row: row.value(score)
+    ):
+        values[row.sample] = value
+        clusters.append(f"{share.source or share.task}/{row.sample if row.cluster is None else row.cluster}")
     part = f"{len(values)} of {share.items} samples scored" if len(values) != share.items else ""
     return _Part(share, values, clusters, withheld(rows.values()) or part)
 
@@ -262,7 +263,8 @@ def write_submissions(folder: RunFolder, tasks: Mapping[str, Task]) -> list[Path
     written: list[Path] = []
     for cell, task in tasks.items():
         if writer := task.submission:
-            episodes = (episode for _, episode in folder.played(cell))
+            # A benchmark scores one answer per sample, so the first repeat is submitted.
+            episodes = (episode for _, episode in folder.played(cell) if not episode.repeat and not episode.branch)
             written += writer(episodes, _target(folder, cell))
     return written
 

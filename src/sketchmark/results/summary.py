@@ -8,7 +8,8 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from statistics import fmean
 from typing import Any
 
 import numpy as np
@@ -17,17 +18,17 @@ from numpy.typing import NDArray
 
 from sketchmark.episode import EXTRACTED, Totals, rules_of
 from sketchmark.errors import SketchmarkError, TotalsFailed
-from sketchmark.files.jsonl import plain
 from sketchmark.folder.builders import as_rows
 from sketchmark.folder.columns import Floats, Places, Rows, first_seen
 from sketchmark.folder.format import CellRecord, Score, ScoreRow
 from sketchmark.folder.index import CellView, RunView
 from sketchmark.folder.results_format import CellResult, Extraction, Gain, GroupSummary, Mean, Metric
 from sketchmark.results import CHECK, one_line
+from sketchmark.results.repeats import totals_over
 from sketchmark.stats.differences import Difference, holm, paired_difference, verdict
 from sketchmark.stats.intervals import Interval, Labels, interval
 from sketchmark.tasks import RA_AL, Task
-from sketchmark.tasks.files import BLIND
+from sketchmark.tasks.files import BLIND, TEXT_INPUT
 
 Mask = NDArray[np.bool_]
 
@@ -60,7 +61,8 @@ def cell_result(
     if task.aggregate and scoring != RA_AL and summary.n and not summary.problem:
         made: Mapping[str, Any] = {}
         try:
-            made = task.aggregate([plain(row) for row in whole()], rules_of(scoring))
+            own, rules = task.aggregate, rules_of(scoring)
+            made = totals_over(list(whole()), lambda rows: own(rows, rules))
             summary.aggregate = dict(made)
             json.dumps(summary.aggregate, allow_nan=False, default=str)  # NaN and infinity are refused
         except Exception as error:  # the task's code: anything may come
@@ -152,7 +154,8 @@ def _by(key: str, rows: Rows, shown: Mask, seed: int) -> dict[str, GroupSummary]
     found = {}
     for name, chosen in sorted(by_text(rows, key).items()):
         if (chosen := chosen & shown).any():
-            found[name] = GroupSummary(int(chosen.sum()), _metrics(rows, chosen, seed))
+            count = len(set(rows.where(chosen).samples.all())) if rows.repeats else int(chosen.sum())
+            found[name] = GroupSummary(count, _metrics(rows, chosen, seed))
     return found
 
 
@@ -177,22 +180,52 @@ def _metrics(rows: Rows, chosen: Mask, seed: int) -> dict[str, Metric]:
 
 
 def mean_of(metric: str, rows: Iterable[Score] | Rows, seed: int = 0) -> Interval:
-    """Return the mean of a score over the rows that have it, with samples of a cluster taken together."""
+    """Return the mean of a score over the samples that have it, with samples of a cluster taken together."""
     columns = as_rows(rows)
     return _mean(metric, columns, np.ones(len(columns), bool), seed)
 
 
 def _mean(metric: str, rows: Rows, chosen: Mask, seed: int = 0) -> Interval:
+    if rows.repeats:
+        return interval_of(averaged(rows.where(chosen).values(), lambda row: row.value(metric)), seed)
     values = rows.metric(metric)
     having = chosen & ~np.isnan(values)
     labels, shared = rows.labels()
     return interval(values[having], labels[having] if shared else None, seed=seed)
 
 
+def interval_of(having: Sequence[tuple[Score, float]], seed: int = 0) -> Interval:
+    """Return the mean over samples with its interval."""
+    clusters = [row.sample if row.cluster is None else row.cluster for row, _ in having]
+    shared = len(set(clusters)) < len(clusters)
+    return interval([value for _, value in having], clusters if shared else None, seed=seed)
+
+
+def sample_values(rows: Iterable[Score], metric: str) -> list[float]:
+    return [value for _, value in averaged(rows, lambda row: row.value(metric))]
+
+
+def averaged(rows: Iterable[Score], value: Callable[[Score], float | None]) -> list[tuple[Score, float]]:
+    """Return one value per sample that has any: the mean over its repeats of the mean over the answers to a drawing.
+    So a drawing counts once however many answers it has, and a sample once however many repeats. The row is one of
+    the sample's."""
+    found = [(row, number) for row in rows if (number := value(row)) is not None]
+    if not any(row.repeat or row.branch for row, _ in found):
+        return found
+    samples: dict[str, tuple[Score, dict[int, list[float]]]] = {}
+    for row, number in found:
+        repeats = samples.setdefault(row.sample, (row, {}))[1]
+        repeats.setdefault(row.repeat or 0, []).append(number)
+    return [
+        (row, fmean(fmean(answers) for answers in repeats.values())) for row, repeats in samples.values()
+    ]  # fmt: skip
+
+
 SEEING = (BLIND, "direct")
-MODE_PAIRS = (("direct", "visual_cot"), ("direct", "text_cot"), ("text_cot", "visual_cot"), SEEING)
+PERCEPTION = ("direct", TEXT_INPUT)
+MODE_PAIRS = (("direct", "visual_cot"), ("direct", "text_cot"), ("text_cot", "visual_cot"), SEEING, PERCEPTION)
 """Modes that are compared within a run. text_cot with visual_cot shows whether the image helps, or only more tokens;
-blind with direct, whether seeing helps."""
+blind with direct, whether seeing helps; direct with text_input, what perception loses."""
 
 
 @dataclass(frozen=True)
@@ -286,6 +319,8 @@ def pair(before: Mapping[str, Score], after: Mapping[str, Score], metric: str, m
     if reason := withheld(one) or withheld(other):
         none = np.zeros(0, np.intp)
         return Pairs(np.zeros(0), np.zeros(0), (one, other), (none, none), withheld=reason)
+    if one.repeats or other.repeats:
+        return _pair_repeated(one, other, metric, metric_before or metric)
     mine, theirs = one.align(other)
     values = one.metric(metric_before or metric)[mine], other.metric(metric)[theirs]
     both = ~(np.isnan(values[0]) | np.isnan(values[1]))
@@ -298,6 +333,29 @@ def pair(before: Mapping[str, Score], after: Mapping[str, Score], metric: str, m
         unpaired=len(one) + len(other) - 2 * len(mine),
         unscored=unscored,
     )
+
+
+def _pair_repeated(before: Rows, after: Rows, metric: str, metric_before: str) -> Pairs:
+    """Pair the samples of two cells by their means over all repeats, which need not be equally many."""
+    firsts = averaged(before.values(), lambda row: row.value(metric_before))
+    seconds = {row.sample: value for row, value in averaged(after.values(), lambda row: row.value(metric))}
+    there, scored = (
+        [{row.sample for row in rows.values() if row.scored or not only} for rows in (before, after)]
+        for only in (False, True)
+    )
+    right: dict[str, set[bool | None]] = {}
+    for row in after.values():
+        right.setdefault(row.sample, set()).add(row.drawing_right)
+    pairs = []
+    for row, value in firsts:
+        if row.sample in seconds:
+            # Drawings that are right in some repeats only belong to neither side.
+            drawn = next(iter(right[row.sample])) if len(right[row.sample]) == 1 else None
+            cluster = row.sample if row.cluster is None else row.cluster
+            pairs.append(Pair(value, seconds[row.sample], cluster, row.groups, drawn))
+    both = there[0] & there[1]
+    unscored = len(both - (scored[0] & scored[1]))
+    return replace(Pairs.of(pairs), unpaired=len(there[0] ^ there[1]), unscored=unscored)
 
 
 def gain_of(cell: CellRecord, found: Difference, over: str = "direct") -> Gain:
@@ -505,5 +563,6 @@ def _shown(cell: CellView) -> Mask:
 
 def _answers(cell: CellView, chosen: Mask) -> Answers:
     found = _mean(cell.headline, cell.rows, chosen)
-    right = int((cell.rows.metric(cell.headline)[chosen] >= 1).sum())
+    having = averaged(cell.rows.where(chosen).values(), lambda row: row.value(cell.headline))
+    right = sum(value >= 1 for _, value in having)
     return Answers(found.mean, (found.low, found.high), found.n, right)

@@ -31,7 +31,7 @@ from sketchmark.models.code_drawing import ByCode, request_for, taken_from
 from sketchmark.models.failures import USE_BLIND
 from sketchmark.models.wrappers import CHARACTERS_A_TOKEN, TOKENS_A_REPLY, tokens_of
 from sketchmark.results import grade
-from sketchmark.runs.episodes import play
+from sketchmark.runs.episodes import answer, play
 from sketchmark.runs.jobs import CellProgress
 from sketchmark.runs.plan import ALL, Cell, cells_of, counted_out
 from sketchmark.settings import Settings
@@ -46,8 +46,6 @@ def plan(settings: Settings, catalog: Catalog, model: Model) -> list[Cell]:
 def plan_and_left_out(settings: Settings, catalog: Catalog, model: Model) -> tuple[list[Cell], list[str]]:
     """Return the cells, and a line for each one that `--canvas all` leaves out."""
     refuse_misspelt(settings.gen_kwargs)
-    if settings.repeats != 1:
-        raise BadInput(f"repeats is {settings.repeats}", "several episodes of each sample are not supported yet")
     cells, left_out, sizes = [], [], dict[str, int]()
     for cell in cells_of(settings, catalog):
         try:
@@ -116,7 +114,8 @@ def check(cell: Cell, model_name: str, can: Abilities) -> Cell:
             f"{can.max_pictures}",
             "use another model, or a mode that shows fewer",
         )
-    return replace(cell, weight=cell.length(first) or 0, generated=generated, pictured=shown > 0)
+    weight = cell.length(first) or 0
+    return replace(cell, weight=weight, generated=generated, pictured=shown > 0, in_one_call=in_one)
 
 
 async def refuse_images(cells: Sequence[Cell], model: Model) -> None:
@@ -188,6 +187,12 @@ def warnings_of(cells: Sequence[Cell], settings: Settings, model: Model, *, with
         found += [f"{name}: {skipped}" for name in drawing_last]
     elif set(settings.canvases) - {"own"}:
         found += [f"{name}: the drawing comes last, so --canvas changes nothing" for name in drawing_last]
+    if settings.answers > 1:
+        found += [f"{name}: the drawing comes last, so --answers changes nothing" for name in drawing_last]
+        in_one = f"{settings.model} draws and answers in one call, so --answers changes nothing"
+        found += [f"{cell.name}: {in_one}" for cell in cells if cell.in_one_call]
+        if not any(cell.answers > 1 for cell in cells) and not found:
+            found.append("--answers is for modes with drawings or descriptions, and none of these has any")
     return found
 
 
@@ -336,10 +341,8 @@ def estimate(cells: list[Cell], scorings: Sequence[str] = (), *, extracts: bool 
         seen: set[str] = set()
         for cell in cells:
             by_code = taken_from(dict(cell.settings.model_args), cell.settings.model)
-            tally, shown = (
-                CountingModel(by_code=by_code, seen=seen),
-                cell.mode.saying.max_new_tokens or TOKENS_A_REPLY,
-            )
+            tally, once_more = (CountingModel(by_code=by_code, seen=seen) for _ in range(2))
+            shown = cell.mode.saying.max_new_tokens or TOKENS_A_REPLY
             drawer = None
             if cell.settings.drawer:
                 by_code = taken_from(dict(cell.settings.drawer_args), cell.settings.drawer)
@@ -351,6 +354,8 @@ def estimate(cells: list[Cell], scorings: Sequence[str] = (), *, extracts: bool 
                     if not cell.shard.plays(index):
                         continue
                     episode = await play(asked, cell, draft.sample, donor.sample if donor else None)
+                    if cell.answers > 1:
+                        await answer(paired(once_more, drawer), cell, episode, branch=1)
                     tally.usage["episodes"] += 1
                     await asyncio.sleep(0)  # nothing else waits here, and a signal must be able to end it
                     for scoring in scorings:
@@ -360,11 +365,23 @@ def estimate(cells: list[Cell], scorings: Sequence[str] = (), *, extracts: bool 
             if drawer:
                 tally.usage.update(_of_drawer(drawer.usage))
                 tally.repeated.update(_of_drawer(drawer.repeated))
-            used = (tally.usage, judge.usage, extractor.usage, tally.repeated)
-            counts[cell.name] = Estimate(*map(dict, used))
+            again, drawn = cell.answers - 1, cell.repeats
+            counts[cell.name] = Estimate(
+                _times(drawn, tally.usage, again, {**once_more.usage, "episodes": tally.usage["episodes"]}),
+                _times(drawn * cell.answers, judge.usage),
+                _times(drawn * cell.answers, extractor.usage),
+                _times(drawn, tally.repeated, again, once_more.repeated),
+            )
         return counts
 
     return asyncio.run(count())
+
+
+def _times(
+    repeats: int, usage: Mapping[str, int], more: int = 0, further: Mapping[str, int] | None = None
+) -> dict[str, int]:
+    """Return the usage of all repeats, each with so many further answers. Every repeat asks for as much."""
+    return {name: repeats * (count + more * (further or {}).get(name, 0)) for name, count in usage.items()}
 
 
 def _of_drawer(usage: Mapping[str, int]) -> dict[str, int]:

@@ -23,7 +23,7 @@ from sketchmark.errors import BadInput, CannotPlay
 from sketchmark.folder.format import ScoreRow
 from sketchmark.models.wrappers import CallCount, CountedModel
 from sketchmark.runs import worker as travel
-from sketchmark.runs.episodes import play
+from sketchmark.runs.episodes import play_wanted
 from sketchmark.runs.jobs import Job
 from sketchmark.runs.plan import Cell, drawer_arguments, model_arguments
 from sketchmark.runs.worker import ENTRY
@@ -84,7 +84,10 @@ def resolve_engine(settings: Settings, cells: list[Cell]) -> str:
     """Return what `auto` means here: processes if scripted players have much to compute, else local."""
     if settings.engine != "auto":
         return settings.engine
-    answers = sum(cell.weight * (cell.limit or cell.task.declared.default_limit or 0) for cell in cells)
+    answers = sum(
+        cell.repeats * (cell.weight + cell.answers - 1) * (cell.limit or cell.task.declared.default_limit or 0)
+        for cell in cells
+    )
     scripted = all(one.startswith("player/") for one in (settings.model, settings.drawer) if one)
     if answers < _PAYS or not scripted or not all(cell.generated for cell in cells):
         return "local"
@@ -101,10 +104,10 @@ def key_variables(model: Model) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class Played:
-    """An episode, and its scores if a worker made them."""
+    """Episodes of a job: one, or one for each answer; and their scores if a worker made them."""
 
-    episode: Episode
-    row: ScoreRow | None = None
+    episodes: Sequence[Episode]
+    rows: Sequence[ScoreRow | None]
     paid: Usage = field(default_factory=lambda: Usage(calls=0))
     """Usage that a worker has paid for since its last outcome. In this process calls are charged as they are made."""
 
@@ -125,7 +128,9 @@ class LocalPlayers:
 
     async def play(self, job: Job) -> Played:
         donor = job.donor.sample if job.donor else None
-        return Played(await play(self._model, job.at.cell, job.draft.sample, donor, self._time_limit))
+        sample, cell = job.draft.sample, job.at.cell
+        episodes = await play_wanted(self._model, cell, sample, donor, self._time_limit, job.wanted)
+        return Played(episodes, [None] * len(episodes))
 
     async def tally(self) -> CallCount:
         """Return the calls so far."""
@@ -141,17 +146,17 @@ class RemotePlayers:
 
     def ready(self, job: Job) -> Job:
         """Pack a job. A worker makes samples by their number; samples that were read are sent."""
-        cell, donor = job.at.cell, job.donor
-        if not job.draft.is_made and cell.generated and not cell.settings.data:
-            return replace(job, packed=travel.wrapped(travel.JobLine(cell.name, job.index), {}))
-        sample = job.draft.sample
-        return replace(job, packed=travel.pack_job(cell, job.index, sample, donor.sample if donor else None))
+        cell, donor, wanted = job.at.cell, job.donor, job.wanted
+        by_number = not job.draft.is_made and cell.generated and not cell.settings.data
+        sample = None if by_number else job.draft.sample
+        lent = donor.sample if donor and not by_number else None
+        return replace(job, packed=travel.pack_job(cell, job.index, sample, lent, wanted))
 
     async def play(self, job: Job) -> Played:
         try:
             outcome, pictures = travel.unpack_outcome(await self._crew.play(job.packed))
         except JobLost as lost:
-            return Played(await self._lost(job, str(lost)))
+            return Played([await self._lost(job, str(lost))], [None])
         if outcome.not_made and not job.draft.is_made:
             await asyncio.to_thread(lambda: job.draft.sample)
             return await self.play(await asyncio.to_thread(self.ready, job))
@@ -160,7 +165,8 @@ class RemotePlayers:
         if outcome.cannot_play:
             raise CannotPlay(outcome.cannot_play)
         sent = job.draft.sample if job.draft.is_made else None
-        return Played(travel.episode_in(outcome, pictures, job.packed, sent), outcome.row, Usage(**outcome.paid))
+        episodes = travel.episodes_in(outcome, pictures, job.packed, sent)
+        return Played(episodes, outcome.rows, Usage(**outcome.paid))
 
     async def tally(self) -> CallCount:
         return travel.tally_of(*await self._crew.news())
@@ -169,7 +175,11 @@ class RemotePlayers:
         cell = job.at.cell
         sample = await asyncio.to_thread(lambda: job.draft.sample)
         settings = {"mode": cell.mode.name, "canvas": cell.canvas, "steps": cell.steps}
-        return Episode(sample, (), Failure("worker_lost", why), time.time(), 0.0, settings)
+        wanted, failure = job.wanted, Failure("worker_lost", why)
+        branch = 0 if wanted.begun is None else wanted.branches[0]
+        return Episode(
+            sample, (), failure, time.time(), 0.0, settings, repeat=wanted.repeat, branch=branch
+        )  # fmt: skip
 
 
 Players = LocalPlayers | RemotePlayers

@@ -7,17 +7,18 @@ import time
 import traceback
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
 from sketchmark.episode import Episode, Failure
 from sketchmark.episode import desk as canvases
 from sketchmark.episode.desk import Desk
-from sketchmark.episode.model import Model
-from sketchmark.episode.sample import Sample
+from sketchmark.episode.model import Model, Options, Reply, Usage
+from sketchmark.episode.sample import Context, Part, Sample
 from sketchmark.errors import BadInput, CallFailed, CannotPlay, MissingExtra, SketchmarkError
 from sketchmark.media import Picture
+from sketchmark.models.wrappers import Wrapped
 from sketchmark.runs.plan import Cell
 
 
@@ -29,16 +30,83 @@ async def play(
     time_limit: float | None = None,
     repeat: int = 0,
 ) -> Episode:
-    if repeat:  # the donor's drawings are then from its repeat of the same number
-        saying, drawing = (replace(options, repeat=repeat) for options in (cell.mode.saying, cell.mode.drawing))
-        cell = replace(cell, mode=replace(cell.mode, saying=saying, drawing=drawing))
+    cell = _nth(cell, repeat)  # the donor's drawings are then from its repeat of the same number
     clock = _Clock(time_limit)
     donated = _drawings_of(model, cell, donor, clock)
     return await _play(model, cell, sample, _canvas(cell, sample, donated), clock, cell.canvas)
 
 
+@dataclass(frozen=True)
+class Wanted:
+    """Episodes of one sample to run: a repeat, and which answers to its drawings. `begun` is the episode with the
+    first answer, if it ran before."""
+
+    repeat: int = 0
+    branches: tuple[int, ...] = (0,)
+    begun: Episode | None = None
+
+
+FIRST = Wanted()
+
+
+async def play_wanted(
+    model: Model, cell: Cell, sample: Sample, donor: Sample | None, time_limit: float | None, wanted: Wanted
+) -> list[Episode]:
+    """Run an episode and the further answers to its drawings. An episode that failed has no further answers."""
+    first = wanted.begun or await play(model, cell, sample, donor, time_limit, wanted.repeat)
+    episodes = [] if wanted.begun else [first]
+    if first.failure is None:
+        further = [branch for branch in wanted.branches if branch]
+        episodes += [await answer(model, cell, first, branch, time_limit) for branch in further]
+    return episodes
+
+
+async def answer(model: Model, cell: Cell, first: Episode, branch: int, time_limit: float | None = None) -> Episode:
+    """Continue an episode from the context of its final answer. The protocol runs again on the recorded replies, so
+    the context and the options of the last call are those of the first answer."""
+    calls = [turn for turn in first.turns if turn.reply]
+    drawn = [turn.added[-1:] for turn in calls if turn.act == "draw"]
+
+    async def shown(drawing: Picture, index: int) -> Picture | Part:
+        return drawn[index][0]
+
+    cell = _nth(cell, first.repeat)
+    recorded = _Recorded(model, [turn.reply for turn in calls[:-1] if turn.reply], branch)
+    return await _play(recorded, cell, first.sample, shown, _Clock(time_limit), cell.canvas, branch)
+
+
+class _Recorded(Wrapped):
+    """A model that gives recorded replies, which cost nothing again, and then asks for another final answer."""
+
+    def __init__(self, model: Model, replies: Sequence[Reply], branch: int) -> None:
+        super().__init__(model)
+        self._replies = iter(replies)
+        self._branch = branch
+
+    async def say(self, context: Context, options: Options) -> Reply:
+        return self._next() or await self._model.say(context, options.nth(options.repeat, self._branch))
+
+    async def draw(self, context: Context, options: Options) -> Reply:
+        return self._next() or await self._model.draw(context, options.nth(options.repeat, self._branch))
+
+    def _next(self) -> Reply | None:
+        reply = next(self._replies, None)
+        return reply and replace(reply, usage=Usage(calls=0))
+
+
+def _nth(cell: Cell, repeat: int) -> Cell:
+    saying, drawing = (options.nth(repeat) for options in (cell.mode.saying, cell.mode.drawing))
+    return replace(cell, mode=replace(cell.mode, saying=saying, drawing=drawing)) if repeat else cell
+
+
 async def _play(
-    model: Model, cell: Cell, sample: Sample, canvas: canvases.Canvas, clock: _Clock, canvas_name: str
+    model: Model,
+    cell: Cell,
+    sample: Sample,
+    canvas: canvases.Canvas,
+    clock: _Clock,
+    canvas_name: str,
+    branch: int = 0,
 ) -> Episode:
     desk = Desk(
         model,
@@ -71,7 +139,15 @@ async def _play(
     settings = {"mode": cell.mode.name, "canvas": canvas_name, "steps": cell.steps}
     began = time.time() - seconds
     repeat = cell.mode.saying.repeat
-    return Episode(sample, tuple(desk.turns), failure, began, seconds, settings, stops_run, repeat)
+    seeds = _seeds(cell, repeat, branch)
+    return Episode(sample, tuple(desk.turns), failure, began, seconds, settings, stops_run, repeat, branch, seeds)
+
+
+def _seeds(cell: Cell, repeat: int, branch: int) -> dict[str, int]:
+    if not repeat and not branch:  # as run.json says
+        return {}
+    saying, drawing = cell.mode.saying.nth(repeat, branch) if branch else cell.mode.saying, cell.mode.drawing
+    return {act: one.seed for act, one in (("say", saying), ("draw", drawing)) if one.seed is not None}
 
 
 _FRAMES = 4

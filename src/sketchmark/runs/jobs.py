@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from sketchmark.episode import Failure
 from sketchmark.episode.sample import Draft
 from sketchmark.errors import RunConflict
-from sketchmark.folder import RunFolder
-from sketchmark.folder.records import media_names
+from sketchmark.files.jsonl import Tail, line_at
+from sketchmark.folder import EPISODES, OPENINGS, RunFolder
+from sketchmark.folder.format import episode_key
+from sketchmark.folder.records import media_names, unpack_episode
+from sketchmark.runs.episodes import FIRST, Wanted
 from sketchmark.runs.plan import Cell
 
 
@@ -19,7 +23,7 @@ class CellProgress:
 
     cell: Cell
     before: int = 0
-    """Samples that were finished when the run got to this cell."""
+    """Repeats of samples that were finished when the run got to this cell."""
     given: int = 0
     """Jobs that were made."""
     drawn_out: bool = False
@@ -29,7 +33,7 @@ class CellProgress:
     """Ended jobs that need no rerun."""
     samples: int | None = None
     """Number of samples in the cell, of all shards: known once all were seen."""
-    _failed: set[str] = field(default_factory=set)
+    _failed: dict[str, tuple[int, ...]] = field(default_factory=dict)
 
     @property
     def most(self) -> int | None:
@@ -38,7 +42,9 @@ class CellProgress:
 
     @property
     def total(self) -> int | None:
-        return self.cell.shard.size(self.most)
+        """Number of jobs of the cell."""
+        size = self.cell.shard.size(self.most)
+        return None if size is None else size * self.cell.repeats
 
     @property
     def is_over(self) -> bool:
@@ -47,12 +53,13 @@ class CellProgress:
 
 @dataclass(frozen=True, eq=False)
 class Job:
-    """A sample to run: its number in its cell, and the sample that lends it drawings."""
+    """A sample to run: its number in its cell, the sample that lends it drawings, and which repeat and answers."""
 
     at: CellProgress
     index: int
     draft: Draft
     donor: Draft | None = None
+    wanted: Wanted = FIRST
     packed: bytes = b""
     """As it is sent to a worker."""
 
@@ -78,35 +85,51 @@ def remaining_jobs(
         at.drawn_out = not at._failed
     for at in rows:
         if at._failed:
-            yield from _failed_jobs(at, stop)
+            yield from _failed_jobs(folder, at, stop)
             at.drawn_out = True
 
 
 @dataclass
 class PlayedBefore:
-    """Episodes of a cell in the folder, within the limit."""
+    """Episodes of a cell in the folder, within the limit. A key is of a sample and a repeat (`episode_key`)."""
 
-    done: dict[str, str] = field(default_factory=dict)
-    """Finished samples: id → fingerprint."""
-    again: set[str] = field(default_factory=set)
-    """Samples to rerun: they failed, or some of their images are missing."""
+    samples: dict[str, str] = field(default_factory=dict)
+    """Samples with an episode: id → fingerprint, empty if it must be rerun."""
+    done: set[str] = field(default_factory=set)
+    """Keys with all answers."""
+    again: dict[str, tuple[int, ...]] = field(default_factory=dict)
+    """Keys to rerun → the answers that are missing, all if the first is: they failed, were not asked for before, or
+    some of their images are missing."""
     numbers: set[int] = field(default_factory=set)
-    """Their numbers in the data."""
+    """Numbers of the samples in the data."""
 
 
 def played_before(folder: RunFolder, at: CellProgress, retry_failed: bool) -> PlayedBefore:
     before = PlayedBefore()
+    answers, answered = at.cell.answers, dict[str, set[int]]()
     for line in folder.episodes(at.cell.name):
         if at.most is not None and line.index >= at.most:
             continue
-        if line.repeat or line.branch:  # no job asks for these yet: they stay as they are
+        if line.repeat >= at.cell.repeats or line.branch >= answers:  # more than asked for: they stay as they are
             continue
         before.numbers.add(line.index)
+        sample, key = line.sample.id, episode_key(line.sample.id, line.repeat)
         whole = all(map(folder.pictures.holds, media_names(line)))
-        if whole and not to_be_played_again(line.failure, retry_failed):
-            before.done[line.sample.id] = line.sample.fingerprint
+        finished = whole and not to_be_played_again(line.failure, retry_failed)
+        if finished or sample not in before.samples:
+            before.samples[sample] = line.sample.fingerprint if finished else ""
+        if finished and not line.branch and (answers == 1 or line.failure):  # a failed drawing has no answers
+            before.done.add(key)
+        elif answers > 1:
+            answered.setdefault(key, set()).update({line.branch} if finished else ())
         else:
-            before.again.add(line.sample.id)
+            before.again[key] = (0,)
+    for key, found in answered.items():
+        missing = tuple(branch for branch in range(answers) if branch not in found)
+        if not missing:
+            before.done.add(key)
+        elif key not in before.done:
+            before.again[key] = missing if 0 in found else tuple(range(answers))
     return before
 
 
@@ -119,7 +142,8 @@ def to_be_played_again(failure: Failure | None, retry_failed: bool) -> bool:
 def _jobs(at: CellProgress, before: PlayedBefore, stop: Callable[[], bool]) -> Iterator[Job | None]:
     """Yield the samples of a cell that never ran."""
     compared = False
-    done, unmet = before.done, {*before.done, *before.again}
+    known, unmet = before.samples, set(before.samples)
+    every = tuple(range(at.cell.answers))
     index, last = -1, max(before.numbers, default=-1)
     for index, (draft, donor) in enumerate(at.cell.pairs()):
         if stop():
@@ -128,22 +152,19 @@ def _jobs(at: CellProgress, before: PlayedBefore, stop: Callable[[], bool]) -> I
             yield None
             continue
         unmet.discard(draft.id)
-        if draft.id in at._failed:
-            yield None
-            continue
-        if draft.id not in done:
-            if unmet and (index > last or index in before.numbers):
-                _refuse_lost(at, unmet)
-                unmet = set()
-            yield _given(at, index, draft, donor)
-            continue
+        if draft.id not in known and unmet and (index > last or index in before.numbers):
+            _refuse_lost(at, unmet)
+            unmet = set()
         # A sample that is made by its id and the cell's settings need not be made to know that it is the same;
         # the first one is, to notice a generator that has changed.
-        if draft.is_made or not compared:
+        if known.get(draft.id) and (draft.is_made or not compared):
             compared = True
-            if done[draft.id] != draft.sample.fingerprint():
+            if known[draft.id] != draft.sample.fingerprint():
                 raise _changed(f"sample {draft.id} of {at.cell.name} is not the one that was run before")
-        yield None
+        for repeat in range(at.cell.repeats):
+            key = episode_key(draft.id, repeat)
+            there = key in before.done or key in at._failed
+            yield None if there else _given(at, index, draft, donor, Wanted(repeat, every))
     if unmet:
         _refuse_lost(at, unmet)
     at.samples = index + 1
@@ -170,14 +191,30 @@ def _changed(what: str) -> RunConflict:
     return RunConflict(f"{what}: the data changed", "use another --output_path, or --fresh to start over")
 
 
-def _failed_jobs(at: CellProgress, stop: Callable[[], bool]) -> Iterator[Job | None]:
-    """Yield the samples of a cell to rerun."""
+def _failed_jobs(folder: RunFolder, at: CellProgress, stop: Callable[[], bool]) -> Iterator[Job | None]:
+    """Yield the episodes of a cell to rerun, and those of which some answers are missing."""
+    path = folder.episodes_file(at.cell.name)
+    continued = {key for key, branches in at._failed.items() if branches[0]}
+    begins = _begins(path, continued) if continued else {}
     for index, (draft, donor) in enumerate(at.cell.pairs()):
         if stop():
             return
-        yield _given(at, index, draft, donor) if draft.id in at._failed else None
+        for repeat in range(at.cell.repeats):
+            key = episode_key(draft.id, repeat)
+            if key not in at._failed:
+                yield None
+                continue
+            first = EPISODES.one(line_at(path, begins[key]), str(path)) if key in begins else None
+            begun = unpack_episode(first, folder.pictures) if first else None
+            yield _given(at, index, draft, donor, Wanted(repeat, at._failed[key], begun))
 
 
-def _given(at: CellProgress, index: int, draft: Draft, donor: Draft | None) -> Job:
+def _begins(path: Path, keys: set[str]) -> dict[str, int]:
+    """Return where the newest lines of these episodes begin."""
+    found = ((OPENINGS.one(line, str(path)).key, begin) for begin, line in Tail(path))
+    return {key: begin for key, begin in found if key in keys}
+
+
+def _given(at: CellProgress, index: int, draft: Draft, donor: Draft | None, wanted: Wanted) -> Job:
     at.given += 1
-    return Job(at, index, draft, donor)
+    return Job(at, index, draft, donor, wanted)

@@ -158,7 +158,9 @@ async def merge(
         choices += [choose(runs, cell) for cell in cells]
     for choice in choices:
         cell = choice.cell
-        gaps += gaps_in_words(choice, about.totals.get(cell), about.limits.get(cell), shards)
+        asked = [run.about().asked.get(cell) for run in runs]
+        repeats = max(one.repeats or 1 if one else 1 for one in asked)
+        gaps += gaps_in_words(choice, about.totals.get(cell), about.limits.get(cell), shards, repeats)
     for note in [*notes, *(note for choice in choices for note in _said(choice))]:
         tell(note)
     if gaps and not partial:
@@ -419,7 +421,9 @@ def _content(line: EpisodeLine) -> bytes:
     return hashlib.blake2b(msgspec.json.encode(body), digest_size=16).digest()
 
 
-def gaps_in_words(choice: Choice, total: int | None, limit: int | None, shards: Sequence[str]) -> list[str]:
+def gaps_in_words(
+    choice: Choice, total: int | None, limit: int | None, shards: Sequence[str], repeats: int = 1
+) -> list[str]:
     """Describe the missing samples by the shard that should have them. Empty if none is missing."""
     there = {one.index for one in choice.tries}
     told = []
@@ -431,6 +435,11 @@ def gaps_in_words(choice: Choice, total: int | None, limit: int | None, shards: 
         told.append(
             f"{choice.cell}: {len(missing)} of {total} samples are missing: {_by_shard(missing, total, shards)}"
         )
+    held = {(one.index, one.repeat) for one in choice.tries}
+    lacking = [index for index in sorted(there) if any((index, nth) not in held for nth in range(repeats))]
+    if lacking:
+        where = _by_shard(lacking, total, shards)
+        told.append(f"{choice.cell}: {len(lacking)} samples lack some of {repeats} repeats: {where}")
     if choice.lost:
         told.append(f"{choice.cell}: pictures are lost of {listed(choice.lost)}")
     return told

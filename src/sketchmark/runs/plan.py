@@ -71,11 +71,24 @@ class Cell:
     """Its first sample shows images, or drawings."""
     counted: int | None = None
     """Number of samples in the fraction asked for, if the data are read."""
+    in_one_call: bool = False
+    """The model draws and answers in one call, so its answers cannot be asked for again."""
 
     @property
     def limit(self) -> int | None:
         """Number of samples asked for; None: all."""
         return self.counted or _count(self.settings.limit, self.task.declared.default_limit)
+
+    @property
+    def repeats(self) -> int:
+        """Number of episodes of each sample: as asked for, or else as the task says."""
+        return self.settings.repeats or self.task.declared.repeats or 1
+
+    @property
+    def answers(self) -> int:
+        """Number of final answers to each drawing; one where nothing is drawn before the answer."""
+        apart = self.mode.protocol.must_draw and not self.in_one_call
+        return self.settings.answers if apart else 1
 
     @cached_property
     def shard(self) -> Shard:

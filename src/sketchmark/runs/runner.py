@@ -28,7 +28,7 @@ from sketchmark.errors import BadInput, CallFailed, RunConflict, RunStopped, Ske
 from sketchmark.files import write_json
 from sketchmark.files.jsonl import LineWriter, plain
 from sketchmark.folder import EPISODES, SCORES, RunFolder, differences, in_short, unscored
-from sketchmark.folder.format import FORMAT, CellRecord, ModelAbout, RunRecord
+from sketchmark.folder.format import FORMAT, CellRecord, ModelAbout, RunRecord, ScoreRow
 from sketchmark.folder.lock import RunLock, note_ending, note_totals, refuse_another_shard
 from sketchmark.folder.records import pack_episode
 from sketchmark.models import pair_arguments
@@ -36,6 +36,7 @@ from sketchmark.models.wrappers import Metered
 from sketchmark.progress import Calls, Watcher, told_of_calls
 from sketchmark.results import counted, grade, write_row
 from sketchmark.results.aggregate import aggregate, write_submissions
+from sketchmark.results.repeats import told_of_copies
 from sketchmark.results.rescore import fill_scores
 from sketchmark.runs.checks import played_otherwise, refuse_images, retiring
 from sketchmark.runs.engine import Players, Workplace, open_players
@@ -178,7 +179,7 @@ def prepare(settings: Settings, cells: list[Cell], model: Model, path: Path, ret
         limits=_of(kept, before.limits) | limits,
         totals=_of(kept, before.totals),
         shard=str(settings.part or ""),
-        asked=_of(kept, before.asked) | dict.fromkeys(descriptions, _written(settings)),
+        asked=_of(kept, before.asked) | {cell.name: _written(cell) for cell in cells},
     )
     try:
         msgspec.convert(plain(now), RunRecord)
@@ -188,10 +189,12 @@ def prepare(settings: Settings, cells: list[Cell], model: Model, path: Path, ret
     return folder
 
 
-def _written(settings: Settings) -> Settings:
-    """Return what run.json holds of them, without secrets."""
+def _written(cell: Cell) -> Settings:
+    """Return what run.json holds of a cell's settings, without secrets."""
+    settings = cell.settings
     return msgspec.structs.replace(
         settings.only("J"),
+        repeats=cell.repeats if cell.repeats > 1 else settings.repeats,
         model_args=to_write_down(model_arguments(settings)),
         drawer_args=to_write_down(drawer_arguments(settings)),
         judge_args=to_write_down(settings.judge_args),
@@ -326,6 +329,7 @@ async def run_plan(
         async with told_of_calls(watcher, calls):
             await fill_scores(folder, tasks, grading, settings.scorings[1:], watcher)
         told = [*resources.warnings, *retiring(retires), *played_otherwise(folder.about().cells)]
+        told += told_of_copies(folder, {cell.name: cell.repeats for cell in cells})
         told += [
             f"{cell} is left out: {len(episodes)} of its episodes have no scores; `sketchmark score {path}` adds them"
             for cell, episodes in unscored(folder).items()
@@ -363,9 +367,9 @@ class _CellFiles:
             self._open = LineWriter(*files[0]), LineWriter(*files[1])
         return self._open
 
-    def played(self, episode: Episode) -> None:
+    def played(self, episodes: Sequence[Episode]) -> None:
         self.at.ended += 1
-        broke = to_be_played_again(episode.failure, retry_failed=False)
+        broke = any(to_be_played_again(episode.failure, retry_failed=False) for episode in episodes)
         self.at.finished += not broke
         self._watcher.played(self.at.cell.name, broke)
         if self.at.is_over:
@@ -398,26 +402,28 @@ async def _play(
     files = {cell.name: _CellFiles(CellProgress(cell), folder, watcher) for cell in cells}
     stopped_at: CellProgress | None = None
 
-    async def one(job: Job) -> tuple[CellProgress, Episode]:
+    async def one(job: Job) -> tuple[CellProgress, list[Episode]]:
         nonlocal stopped_at
         cell = job.at.cell
         episodes, scores = files[cell.name].begin()
         played = await players.play(job)
         budget.charge(played.paid)
-        episode = played.episode
-        row = played.row
-        try:
-            episodes.write(pack_episode(episode, job.index, folder.pictures.save))
-        except BadInput as error:
-            episode, row = unwritable(episode, error), None
-            episodes.write(pack_episode(episode, job.index, folder.pictures.save))
+        written = list[tuple[Episode, ScoreRow | None]]()
+        for episode, row in zip(played.episodes, played.rows, strict=True):
+            try:
+                episodes.write(pack_episode(episode, job.index, folder.pictures.save))
+            except BadInput as error:
+                episode, row = unwritable(episode, error), None
+                episodes.write(pack_episode(episode, job.index, folder.pictures.save))
+            written.append((episode, row))
         await episodes.settle()
         try:
-            write_row(scores, row or await grade(cell.task, episode, job.index, grading))
+            for episode, row in written:
+                write_row(scores, row or await grade(cell.task, episode, job.index, grading))
         except CallFailed as error:  # further calls to the judge would fail, too: the episode waits for its scores
             stopping.judge_refused(error)
             stopped_at = stopped_at or job.at
-        return job.at, episode
+        return job.at, [episode for episode, _ in written]
 
     def enough() -> bool:
         return budget.used_up or bool(stopping.why)
@@ -431,13 +437,14 @@ async def _play(
             patience,
             aclosing(play_all(takewhile(lambda job: not enough(), ordered), one, players.at_once)) as played,
         ):
-            async for at, episode in played:
-                stopping.ended(episode, worked_before=at.before > 0)
+            async for at, episodes in played:
+                for episode in episodes:
+                    stopping.ended(episode, worked_before=at.before > 0)
+                    if episode.failure and episode.failure.blames_model:
+                        calls.own_failures[episode.failure.kind] += 1
                 if stopping.why:
                     stopped_at = stopped_at or at
-                files[at.cell.name].played(episode)
-                if episode.failure and episode.failure.blames_model:
-                    calls.own_failures[episode.failure.kind] += 1
+                files[at.cell.name].played(episodes)
                 if stopping.why and patience.when() is None:
                     patience.reschedule(asyncio.get_running_loop().time() + PATIENCE)
             stopping.over()

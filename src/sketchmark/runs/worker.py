@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import replace
@@ -35,7 +35,7 @@ from sketchmark.models import paired
 from sketchmark.models.cache import default_cache, open_cache, with_cache
 from sketchmark.models.wrappers import CallCount, CountedModel, Metered, together
 from sketchmark.results import grade, one_line
-from sketchmark.runs.episodes import play, unwritable
+from sketchmark.runs.episodes import FIRST, Wanted, play_wanted, unwritable
 from sketchmark.runs.plan import Cell, cells_of
 from sketchmark.settings import Settings
 from sketchmark.terminal import notice
@@ -70,13 +70,18 @@ class JobLine(Struct):
     sample: SampleLine | None = None
     """None: it is made by its number."""
     donor: SampleLine | None = None
+    repeat: int = 0
+    branches: tuple[int, ...] = (0,)
+    begun: EpisodeLine | None = None
+    """The episode with the first answer, if only further ones are wanted."""
 
 
 class OutcomeLine(Struct):
     """Outcome of a job."""
 
-    episode: EpisodeLine | None = None
-    row: ScoreRow | None = None
+    episodes: list[EpisodeLine] = []
+    rows: list[ScoreRow | None] = []
+    """Scores of the episodes, in the same order; None: the run scores them."""
     stops_run: bool = False
     cannot_play: str = ""
     """No episode can run, not only this one."""
@@ -132,14 +137,18 @@ def unpack_recipe(parcel: bytes) -> tuple[Recipe, dict[str, bytes]]:
     return msgspec.json.decode(found.record, type=Recipe), found.files
 
 
-def pack_job(cell: Cell, index: int, sample: Sample, donor: Sample | None) -> bytes:
+def pack_job(cell: Cell, index: int, sample: Sample | None, donor: Sample | None, wanted: Wanted = FIRST) -> bytes:
+    """Pack a job; without a sample, the worker makes it by its number."""
     pictures = Pictures()
-    frames = not cell.mode.in_words and bool((cell.length(sample) or 2) > 1)
+    frames = sample is not None and not cell.mode.in_words and bool((cell.length(sample) or 2) > 1)
     line = JobLine(
         cell.name,
         index,
-        pack_sample(sample, pictures.save, with_frames=frames),
+        pack_sample(sample, pictures.save, with_frames=frames) if sample else None,
         pack_sample(donor, pictures.save, with_frames=frames) if donor else None,
+        wanted.repeat,
+        wanted.branches,
+        pack_episode(wanted.begun, index, pictures.save) if wanted.begun else None,
     )
     return wrapped(line, pictures.files)
 
@@ -154,22 +163,30 @@ def samples_in(job: JobLine, pictures: Pictures) -> tuple[Sample, Sample | None]
     return unpack_sample(job.sample, pictures), unpack_sample(job.donor, pictures) if job.donor else None
 
 
+def wanted_in(job: JobLine, pictures: Pictures) -> Wanted:
+    return Wanted(job.repeat, job.branches, unpack_episode(job.begun, pictures) if job.begun else None)
+
+
 def tally_of(said: Iterable[bytes], gone: Iterable[bytes]) -> CallCount:
     """Sum the calls of all workers. Those that have ended have no call under way."""
     left = [msgspec.structs.replace(_TALLY.decode(news), under_way=0, silent=0) for news in gone if news]
     return together([*(_TALLY.decode(news) for news in said if news), *left])
 
 
-def pack_outcome(job: JobLine, known: Pictures, episode: Episode, row: ScoreRow | None, paid: Usage) -> bytes:
+def pack_outcome(
+    job: JobLine, known: Pictures, episodes: Sequence[Episode], rows: Sequence[ScoreRow | None], paid: Usage
+) -> bytes:
     """Pack an outcome, without the images that came with the job."""
     pictures = Pictures()
-    line = pack_episode(episode, job.index, pictures.save)
+    lines = [pack_episode(episode, job.index, pictures.save) for episode in episodes]
     if job.sample is not None:  # what JSON made of odd values must not make it another sample
-        line.sample.fingerprint = job.sample.fingerprint
-        if row is not None:
+        for line in lines:
+            line.sample.fingerprint = job.sample.fingerprint
+        for row in filter(None, rows):
             row.fingerprint = job.sample.fingerprint
     new = {name: data for name, data in pictures.files.items() if name not in known.files}
-    return wrapped(OutcomeLine(line, row, episode.stops_run, paid=vars(paid)), new)
+    stops_run = any(episode.stops_run for episode in episodes)
+    return wrapped(OutcomeLine(lines, list(rows), stops_run, paid=vars(paid)), new)
 
 
 def unpack_outcome(parcel: bytes) -> tuple[OutcomeLine, Pictures]:
@@ -177,13 +194,18 @@ def unpack_outcome(parcel: bytes) -> tuple[OutcomeLine, Pictures]:
     return _OUTCOME.one(found.record, "an outcome"), Pictures(found.files)
 
 
-def episode_in(outcome: OutcomeLine, new: Pictures, job: bytes, sent: Sample | None) -> Episode:
-    """Return the episode, on the sample that was sent, or else on the one that the worker made."""
-    assert outcome.episode is not None
+def episodes_in(outcome: OutcomeLine, new: Pictures, job: bytes, sent: Sample | None) -> list[Episode]:
+    """Return the episodes, on the sample that was sent, or else on the one that the worker made."""
     pictures = Pictures({**_PARCEL.decode(job).files, **new.files})
-    episode = unpack_episode(outcome.episode, pictures)
-    sample = replace(sent, frames=episode.sample.frames) if sent else episode.sample
-    return replace(episode, sample=sample, stops_run=outcome.stops_run)
+    found = [unpack_episode(line, pictures) for line in outcome.episodes]
+    return [
+        replace(
+            episode,
+            sample=replace(sent, frames=episode.sample.frames) if sent else episode.sample,
+            stops_run=outcome.stops_run,
+        )
+        for episode in found
+    ]
 
 
 ENTRY = f"{__name__}:open_worker"
@@ -223,22 +245,27 @@ class Worker:
         except Exception:  # the run makes it and sees the error
             return wrapped(OutcomeLine(not_made=True), {})
         try:
-            episode = await play(self._model, of.cell, sample, donor, self._recipe.settings.time_limit)
-            row = None
-            if self._recipe.scores:
-                with suppress(RunConflict):  # scoring needs the data, which only the run has
-                    row = await grade(of.cell.task, episode, job.index, Grading(self._recipe.settings.scorings[0]))
+            settings, wanted = self._recipe.settings, wanted_in(job, pictures)
+            episodes = await play_wanted(self._model, of.cell, sample, donor, settings.time_limit, wanted)
+            rows = [await self._row(of.cell, episode, job.index) for episode in episodes]
             paid, self._paid = self._paid, Usage(calls=0)
-            parcel = pack_outcome(job, pictures, episode, row, paid)
+            parcel = pack_outcome(job, pictures, episodes, rows, paid)
             try:
                 unpack_outcome(parcel)
             except BadInput as error:
-                return pack_outcome(job, pictures, unwritable(episode, error), None, paid)
+                without = [unwritable(episode, error) for episode in episodes]
+                return pack_outcome(job, pictures, without, [None] * len(without), paid)
             return parcel
         except (MissingExtra, CannotPlay) as error:
             return wrapped(OutcomeLine(cannot_play=str(error)), {})
         except Exception as error:  # a bug of ours: shown where the run is
             return wrapped(OutcomeLine(cannot_play=f"a worker broke: {one_line(error)}"), {})
+
+    async def _row(self, cell: Cell, episode: Episode, index: int) -> ScoreRow | None:
+        if self._recipe.scores:
+            with suppress(RunConflict):  # scoring needs the data, which only the run has
+                return await grade(cell.task, episode, index, Grading(self._recipe.settings.scorings[0]))
+        return None
 
     def _pay(self, usage: Usage) -> bool:
         self._paid += usage

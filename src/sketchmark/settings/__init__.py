@@ -67,7 +67,7 @@ class Setting:
     where: str
     help: str
     flag: str = ""
-    """Short option."""
+    """Short option, or another spelling."""
     choices: tuple[str, ...] = ()
     """Values that the command line accepts."""
     shows_default: bool = True
@@ -93,9 +93,9 @@ class Settings(Struct, frozen=True, kw_only=True, omit_defaults=True):
             "CPTJW", "Tasks, groups, patterns ('mmmu*') or question files, with commas; `list` lists them.", flag="-t"
         ),
     ] = ""
-    mode: Annotated[_Words, Setting("CPFTMJW", "direct, visual_cot, text_cot, blind; several with commas.")] = (
-        "direct"
-    )
+    mode: Annotated[
+        _Words, Setting("CPFTMJW", "direct, visual_cot, text_cot, blind, text_input; several with commas.")
+    ] = "direct"
     canvas: Annotated[
         _Words,
         Setting(
@@ -119,7 +119,11 @@ class Settings(Struct, frozen=True, kw_only=True, omit_defaults=True):
     limit: Annotated[
         _Limit | None, Setting("CPFTJW", "Run and score only the first N samples per task, or a fraction (0.1).")
     ] = None
-    repeats: Annotated[_Count, Setting("CPFTJW", "Episodes of each sample.", hidden=True)] = 1
+    repeats: Annotated[
+        _Count | None,
+        Setting("CPFTJW", "Independent episodes of each sample [default: 1, or as the task says].", flag="--epochs"),
+    ] = None
+    answers: Annotated[_Count, Setting("CPFTJW", "Final answers to each finished drawing.")] = 1
     shard: Annotated[
         _Shard, Setting("CPJ", "One shard of the run: 0/3, 1/3, 2/3; `sketchmark merge` joins them.")
     ] = ""

@@ -128,6 +128,9 @@ class TaskFile(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     default_limit: Annotated[
         Count | None, Meta(description="Samples of a run that names no `--limit`; for sources without an end.")
     ] = None
+    repeats: Annotated[
+        Count | None, Meta(description="Independent episodes of each sample in a run that names no `--repeats`.")
+    ] = None
     generation: Annotated[Calling, Meta(description="Settings of every call, such as `max_new_tokens`.")] = {}
     modes: Annotated[
         dict[Name, ModeBlock],

@@ -11,8 +11,7 @@ import pytest
 from click.testing import CliRunner
 
 from sketchmark.benchmarks.medical.medevalkit import judge_choice
-from sketchmark.benchmarks.medical.scores import checked_scoring, grade
-from sketchmark.benchmarks.medical.totals import settle
+from sketchmark.benchmarks.medical.scores import checked_scoring, grade, settle
 from sketchmark.benchmarks.mmmu.official import parse_choice_medevalkit
 from sketchmark.benchmarks.mmmu.scores import sample_of
 from sketchmark.cli import root as cli

@@ -9,7 +9,7 @@ from sketchmark import read_yes_no
 from sketchmark.answers.phrases import open_scores
 from sketchmark.benchmarks import Graded, Scoring
 from sketchmark.benchmarks.medical.medevalkit import Code, VqaSet, fork_key, fork_records, grade_vqa, prepared
-from sketchmark.benchmarks.medical.totals import choice_totals, radrestruct_totals, vqa_totals
+from sketchmark.benchmarks.medical.scores import choice_totals, radrestruct_totals, vqa_totals
 from sketchmark.errors import BadInput
 
 SETS: tuple[VqaSet, ...] = ("vqa_rad", "path_vqa", "slake")

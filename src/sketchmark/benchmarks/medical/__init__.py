@@ -31,9 +31,9 @@ ALIASES = {
     "reports": "sketchmark.benchmarks.medical.radiology:reports",
     "score": "sketchmark.benchmarks.medical.scores:score",
     "score_report": "sketchmark.benchmarks.medical.scores:score_report",
-    "totals": "sketchmark.benchmarks.medical.totals:totals",
-    "report_totals": "sketchmark.benchmarks.medical.totals:reports",
-    "settle": "sketchmark.benchmarks.medical.totals:settle",
+    "totals": "sketchmark.benchmarks.medical.scores:totals",
+    "report_totals": "sketchmark.benchmarks.medical.scores:reports",
+    "settle": "sketchmark.benchmarks.medical.scores:settle",
     "submission": "sketchmark.benchmarks.medical.radiology:write",
 }
 """Stable names of this code in task files and run folders."""

@@ -13,7 +13,8 @@ flawed    has faults of known size, to calibrate `sketchmark audit`. With the ch
           episode's drawings is wrong. With the chance `read_error` the answer is not what the drawings show. With the
           chance `ignores` it does not use them. If it has seen nothing (no drawings, white paper, another puzzle,
           text) it knows the answer with the chance `knows`. Each fault is decided once per puzzle, whatever the mode
-          and the canvas.
+          and the canvas. Slips are decided independently: `draw_slip` once per episode, `read_slip` once per answer,
+          also of what it knows.
 patient   is for `sketchmark doctor`.
 quoter    is an extractor (`--extractor player/quoter`): it quotes the last letter or number of a reply.
 
@@ -164,11 +165,11 @@ class Player(Model):
 
     async def say(self, context: Context, options: Options) -> Reply:
         if (before := _without_asking_for_code(context)) is not None:
-            return _said(_as_svg(self._drawing(before), before.pictures))
-        return _said(self._answer(context))
+            return _said(_as_svg(self._drawing(before, options), before.pictures))
+        return _said(self._answer(context, options))
 
     async def draw(self, context: Context, options: Options) -> Reply:
-        return Reply(picture=self._drawing(context), usage=Usage(pictures_out=1))
+        return Reply(picture=self._drawing(context, options), usage=Usage(pictures_out=1))
 
     def receives(self, act: str) -> Collection[str]:
         """Return the settings of every call. A player has no use for any other."""
@@ -177,13 +178,13 @@ class Player(Model):
     def _play(self, context: Context) -> Play:
         return _play_of(context, self._worlds)
 
-    def _guess(self, context: Context, seed: int) -> str:
-        return guess(context, dice(context, seed), self._worlds)
+    def _guess(self, context: Context, seed: int, options: Options) -> str:
+        return guess(context, dice(context, seed, options), self._worlds)
 
-    def _answer(self, context: Context) -> str:
+    def _answer(self, context: Context, options: Options) -> str:
         raise NotImplementedError
 
-    def _drawing(self, context: Context) -> Picture:
+    def _drawing(self, context: Context, options: Options) -> Picture:
         raise NotImplementedError
 
 
@@ -197,17 +198,22 @@ class Chance(Player):
     def identity(self) -> dict[str, Any]:
         return {"name": self.name, "seed": self._seed}
 
-    def _answer(self, context: Context) -> str:
-        return self._guess(context, self._seed)
+    def _answer(self, context: Context, options: Options) -> str:
+        return self._guess(context, self._seed, options)
 
-    def _drawing(self, context: Context) -> Picture:
-        return _scribble(context, dice(context, self._seed))
+    def _drawing(self, context: Context, options: Options) -> Picture:
+        return _scribble(context, dice(context, self._seed, options))
 
 
-def dice(context: Context, seed: int) -> Random:
-    """Return random numbers that depend only on the context, not on the order of episodes."""
-    digest = hashlib.sha256(f"{seed}:{context.key()}".encode()).digest()
+def dice(context: Context, seed: int, options: Options) -> Random:
+    """Return random numbers that depend only on the context and the repeat, not on the order of episodes."""
+    digest = hashlib.sha256(f"{seed}{nth(options)}:{context.key()}".encode()).digest()
     return Random(int.from_bytes(digest[:8], "big"))
+
+
+def nth(options: Options) -> str:
+    """Name the repeat and the answer; empty for the first."""
+    return f":{options.repeat}:{options.branch}" if options.repeat or options.branch else ""
 
 
 def guess(context: Context, rng: Random, worlds: Worlds) -> str:
@@ -250,12 +256,14 @@ def _said(text: str) -> Reply:
 
 @dataclass(frozen=True)
 class Faults:
-    """Chances of faults, from 0 to 1."""
+    """Chances of faults, from 0 to 1. Errors are decided per puzzle, slips per episode or answer."""
 
     draw_error: float = 0.0
     read_error: float = 0.0
     ignores: float = 0.0
     knows: float = 0.2
+    draw_slip: float = 0.0
+    read_slip: float = 0.0
 
 
 class Flawed(Player):
@@ -264,27 +272,31 @@ class Flawed(Player):
         self._faults, self._seed = faults, seed
 
     def identity(self) -> dict[str, Any]:
-        return {"name": self.name, "seed": self._seed, **asdict(self._faults)}
+        faults = {name: chance for name, chance in asdict(self._faults).items() if chance or "slip" not in name}
+        return {"name": self.name, "seed": self._seed, **faults}
 
-    def _answer(self, context: Context) -> str:
+    def _answer(self, context: Context, options: Options) -> str:
         play = self._play(context)
         answer = play.answer(context) if wanted(context) != "final" else None
+        slips = answer is None and self._happens("read_slip", context, f"{options.repeat}:{options.branch}")
         if answer is None and not self._happens("ignores", context):
-            answer = play.conclude(context, by_drawings=True, wrong=self._happens("read_error", context))
+            answer = play.conclude(context, by_drawings=True, wrong=slips or self._happens("read_error", context))
         if answer is None:
-            answer = play.conclude(context, by_drawings=False, wrong=not self._happens("knows", context))
-        return answer or self._guess(context, self._seed)
+            answer = play.conclude(context, by_drawings=False, wrong=slips or not self._happens("knows", context))
+        return answer or self._guess(context, self._seed, options)
 
-    def _drawing(self, context: Context) -> Picture:
+    def _drawing(self, context: Context, options: Options) -> Picture:
         play = self._play(context)
-        picture = play.misdraw(context) if self._happens("draw_error", context) else play.draw(context)
-        return picture or _scribble(context, dice(context, self._seed))
+        wrong = self._happens("draw_error", context) or self._happens("draw_slip", context, str(options.repeat))
+        picture = play.misdraw(context) if wrong else play.draw(context)
+        return picture or _scribble(context, dice(context, self._seed, options))
 
-    def _happens(self, fault: str, context: Context) -> bool:
+    def _happens(self, fault: str, context: Context, again: str = "") -> bool:
+        """Decide a fault once per puzzle, or once for each `again`."""
         shown = puzzle_in(context)
         puzzle = shown.initial.identity if shown else ""
         chance: float = getattr(self._faults, fault)
-        return Random(f"{self._seed}:{fault}:{puzzle}").random() < chance
+        return Random(f"{self._seed}:{fault}:{puzzle}" + (again and f":{again}")).random() < chance
 
 
 class Sketcher(Player):
@@ -301,12 +313,12 @@ class Sketcher(Player):
             "name": self.name, "seed": self._seed, "lookahead": self._lookahead, "hand_error": self._hand_error
         }  # fmt: skip
 
-    def _answer(self, context: Context) -> str:
+    def _answer(self, context: Context, options: Options) -> str:
         answer = self._play(context).glance(context, self._lookahead, self._seed)
-        return answer or self._guess(context, self._seed)
+        return answer or self._guess(context, self._seed, options)
 
-    def _drawing(self, context: Context) -> Picture:
-        rng = dice(context, self._seed)
+    def _drawing(self, context: Context, options: Options) -> Picture:
+        rng = dice(context, self._seed, options)
         shaky = rng.random() < self._hand_error
         return self._play(context).sketch(context, shaky, rng) or _scribble(context, rng)
 
@@ -315,11 +327,11 @@ class Solver(Player):
     def __init__(self, worlds: Worlds | None = None) -> None:
         super().__init__("player/solver", worlds)
 
-    def _answer(self, context: Context) -> str:
-        return self._play(context).answer(context) or self._guess(context, 0)
+    def _answer(self, context: Context, options: Options) -> str:
+        return self._play(context).answer(context) or self._guess(context, 0, options)
 
-    def _drawing(self, context: Context) -> Picture:
-        return self._play(context).draw(context) or _scribble(context, dice(context, 0))
+    def _drawing(self, context: Context, options: Options) -> Picture:
+        return self._play(context).draw(context) or _scribble(context, dice(context, 0, options))
 
 
 PROVIDER = Provider(make, f"player/NAME: {', '.join(PLAYERS)}", by_world=True)

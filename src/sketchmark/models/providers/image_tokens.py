@@ -44,7 +44,7 @@ class Janus(TransformersChat):
         texts, left_out = layout.newest_pictures(context, 0, "Janus draws from text alone")
         if not texts.texts:
             raise CallFailed("no_text", "Janus draws from text, and the context has none")
-        prompt = await asyncio.to_thread(lambda: Prompt(render(weights.processor, texts), [], {}, options.seed or 0))
+        prompt = await asyncio.to_thread(lambda: Prompt(render(weights.processor, texts), [], {}, options.stream))
         reply = await self._drawing.submit(prompt, "draw")
         return replace(reply, left_out=left_out)
 
@@ -107,7 +107,7 @@ class Emu3(TransformersChat):
         texts, left_out = layout.newest_pictures(context, 0, "Emu3 draws from text alone")
         if not texts.texts:
             raise CallFailed("no_text", "Emu3 draws from text, and the context has none")
-        prompt = Prompt("\n".join(texts.texts), [], {}, options.seed or 0)
+        prompt = Prompt("\n".join(texts.texts), [], {}, options.stream)
         reply = await self._drawing.submit(prompt, "draw")
         return replace(reply, left_out=left_out)
 

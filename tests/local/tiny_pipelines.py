@@ -1,0 +1,153 @@
+"""Tiny pipelines with random weights, of diffusers' real classes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from tests.local.tiny import TEXT, _lively, _tokenizer
+
+SIDE = 32
+"""Pixels of a drawing's side."""
+BLOCKS = {
+    "down_block_types": ("DownEncoderBlock2D", "DownEncoderBlock2D"),
+    "up_block_types": ("UpDecoderBlock2D", "UpDecoderBlock2D"),
+    "block_out_channels": (8, 8),
+    "layers_per_block": 1,
+    "norm_num_groups": 4,
+    "sample_size": SIDE,
+}
+
+
+def _clip() -> Any:
+    from transformers import CLIPTextConfig, CLIPTextModel
+
+    tokenizer = _tokenizer()
+    config = CLIPTextConfig(
+        hidden_size=32, intermediate_size=37, num_hidden_layers=2, num_attention_heads=4, projection_dim=32,
+        vocab_size=len(tokenizer), max_position_embeddings=77, bos_token_id=1, eos_token_id=2, pad_token_id=0,
+    )  # fmt: skip
+    return CLIPTextModel(config).eval()
+
+
+def _vae(channels: int = 4) -> Any:
+    from diffusers import AutoencoderKL
+
+    return AutoencoderKL(latent_channels=channels, **BLOCKS).eval()
+
+
+def make_stable_diffusion(folder: Path, *, edits: bool = False, checker: bool = False, black: bool = False) -> Path:
+    """InstructPix2Pix (`edits`), or text to image: with a safety checker that objects to everything, or all black."""
+    import torch
+    from diffusers import (
+        DDIMScheduler,
+        StableDiffusionInstructPix2PixPipeline,
+        StableDiffusionPipeline,
+        UNet2DConditionModel,
+    )
+
+    torch.manual_seed(1)
+    unet = UNet2DConditionModel(
+        sample_size=SIDE // 2, in_channels=8 if edits else 4, out_channels=4, layers_per_block=1,
+        block_out_channels=(8, 16), norm_num_groups=4, cross_attention_dim=32, attention_head_dim=4,
+        down_block_types=("DownBlock2D", "CrossAttnDownBlock2D"), up_block_types=("CrossAttnUpBlock2D", "UpBlock2D"),
+    )  # fmt: skip
+    safety = _safety() if checker else (None, None)
+    vae = _vae()
+    if black:
+        vae.decoder.conv_out.weight.data.zero_()
+        vae.decoder.conv_out.bias.data.fill_(-9.0)
+    kind = StableDiffusionInstructPix2PixPipeline if edits else StableDiffusionPipeline
+    kind(
+        vae=vae, text_encoder=_clip(), tokenizer=_tokenizer(model_max_length=77), unet=unet.eval(),
+        scheduler=DDIMScheduler(clip_sample=False, steps_offset=1),
+        safety_checker=safety[0], feature_extractor=safety[1], requires_safety_checker=False,
+    ).save_pretrained(folder)  # fmt: skip
+    return folder
+
+
+def _safety() -> tuple[Any, Any]:
+    """Make a safety checker to which every concept is close enough."""
+    from diffusers.pipelines.stable_diffusion.safety_checker import StableDiffusionSafetyChecker
+    from transformers import CLIPConfig, CLIPImageProcessorPil
+
+    vision = {"hidden_size": 32, "intermediate_size": 37, "num_hidden_layers": 1, "num_attention_heads": 4,
+              "image_size": 28, "patch_size": 14, "projection_dim": 32}  # fmt: skip
+    checker = StableDiffusionSafetyChecker(CLIPConfig(vision_config=vision, projection_dim=32))
+    checker.concept_embeds_weights.data.fill_(-2.0)
+    return checker.eval(), CLIPImageProcessorPil(size={"shortest_edge": 28}, crop_size={"height": 28, "width": 28})
+
+
+def make_flux(folder: Path, *, edits: bool = False) -> Path:
+    """FLUX.1: Kontext (`edits`), or text to image."""
+    import torch
+    from diffusers import FlowMatchEulerDiscreteScheduler, FluxKontextPipeline, FluxPipeline, FluxTransformer2DModel
+    from transformers import T5Config, T5EncoderModel
+
+    torch.manual_seed(2)
+    transformer = FluxTransformer2DModel(
+        patch_size=1, in_channels=16, num_layers=1, num_single_layers=1, attention_head_dim=16, num_attention_heads=2,
+        joint_attention_dim=32, pooled_projection_dim=32, guidance_embeds=edits, axes_dims_rope=(4, 4, 8),
+    )  # fmt: skip
+    words = _tokenizer(model_max_length=77)
+    t5 = T5EncoderModel(T5Config(d_model=32, d_kv=8, d_ff=37, num_layers=1, num_heads=4, vocab_size=len(words)))
+    kind = FluxKontextPipeline if edits else FluxPipeline
+    kind(
+        scheduler=FlowMatchEulerDiscreteScheduler(), vae=_flux_vae(), text_encoder=_clip(), tokenizer=words,
+        text_encoder_2=t5.eval(), tokenizer_2=_tokenizer(model_max_length=512),
+        transformer=_lively(transformer).eval(),
+    ).save_pretrained(folder)  # fmt: skip
+    return folder
+
+
+def _flux_vae() -> Any:
+    from diffusers import AutoencoderKL
+
+    return AutoencoderKL(
+        latent_channels=4, use_quant_conv=False, use_post_quant_conv=False, shift_factor=0.06, scaling_factor=1.5,
+        **BLOCKS,
+    ).eval()  # fmt: skip
+
+
+def make_flux2(folder: Path) -> Path:
+    """FLUX.2 klein, which draws from several images."""
+    import torch
+    from diffusers import (
+        AutoencoderKLFlux2,
+        FlowMatchEulerDiscreteScheduler,
+        Flux2KleinPipeline,
+        Flux2Transformer2DModel,
+    )
+    from transformers import Qwen3Config, Qwen3ForCausalLM
+
+    torch.manual_seed(3)
+    words = _tokenizer(chat_template="{% for message in messages %}{{ message['content'] }}{% endfor %}")
+    text = {key: value for key, value in TEXT.items() if key != "model_type"}
+    encoder = Qwen3ForCausalLM(Qwen3Config(**text | {"num_hidden_layers": 30, "head_dim": 8}, vocab_size=len(words)))
+    transformer = Flux2Transformer2DModel(
+        in_channels=16, num_layers=1, num_single_layers=1, attention_head_dim=16, num_attention_heads=2,
+        joint_attention_dim=96, timestep_guidance_channels=32, axes_dims_rope=(4, 4, 4, 4), guidance_embeds=False,
+    )  # fmt: skip
+    Flux2KleinPipeline(
+        scheduler=FlowMatchEulerDiscreteScheduler(), vae=AutoencoderKLFlux2(latent_channels=4, **BLOCKS).eval(),
+        text_encoder=encoder.eval(), tokenizer=words, transformer=_lively(transformer).eval(),
+    ).save_pretrained(folder)  # fmt: skip
+    return folder
+
+
+def make_omnigen(folder: Path) -> Path:
+    import torch
+    from diffusers import FlowMatchEulerDiscreteScheduler, OmniGenPipeline, OmniGenTransformer2DModel
+
+    torch.manual_seed(4)
+    words = _tokenizer()
+    transformer = OmniGenTransformer2DModel(
+        hidden_size=16, num_attention_heads=4, num_key_value_heads=4, intermediate_size=32, num_layers=1,
+        pad_token_id=0, vocab_size=len(words), in_channels=4, time_step_dim=4,
+        rope_scaling={"long_factor": [1, 2], "short_factor": [1, 2]},
+    )  # fmt: skip
+    OmniGenPipeline(
+        scheduler=FlowMatchEulerDiscreteScheduler(invert_sigmas=True, num_train_timesteps=1),
+        transformer=_lively(transformer).eval(), vae=_vae(), tokenizer=words,
+    ).save_pretrained(folder)  # fmt: skip
+    return folder
