@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 PIP_INSTALL := pip install --disable-pip-version-check
 HERE := not local and not ray and not litellm and not llama and not servers
 
-.PHONY: demo test test-quick coverage check test-local test-ray test-litellm test-llama environments fuzz lmms-eval-tasks soak bench bench-peers audit browser latex docs dist clean
+.PHONY: demo test test-quick coverage check test-local test-ray test-litellm test-llama environments fuzz lmms-eval-tasks soak bench bench-peers bench-local audit browser latex docs dist clean
 
 $(VENV)/.base: pyproject.toml
 	@echo "Installing Sketchmark into $(VENV), which takes about a minute the first time"
@@ -143,6 +143,16 @@ bench: $(PEERS)/sketchmark/.ready $(PEERS)/bare/.ready  # make bench ARGS='--sam
 
 bench-peers: $(foreach peer,sketchmark bare openai inspect lmms,$(PEERS)/$(peer)/.ready)
 	$(PEERS)/sketchmark/bin/python -m bench.wire --peers $(ARGS)
+
+.venv-bench/.ready: pyproject.toml
+	test -x .venv-bench/bin/python || $(PYTHON) -m venv .venv-bench
+	.venv-bench/bin/$(PIP_INSTALL) --quiet torch==2.13.0
+	.venv-bench/bin/$(PIP_INSTALL) --quiet torch==2.13.0 lmms-eval==0.7.3 qwen-vl-utils decord -e '.[local,data,templates]'
+	.venv-bench/bin/python tests/servers/environment.py
+	touch $@
+
+bench-local: .venv-bench/.ready  # make bench-local ARGS='--samples 40 --sizes 1,4' is a shorter one
+	.venv-bench/bin/python -m bench.local_speed $(ARGS)
 
 .venv-audit/.ready:
 	test -x .venv-audit/bin/python || $(PYTHON) -m venv .venv-audit

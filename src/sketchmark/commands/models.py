@@ -139,7 +139,8 @@ def doctor_command(
 @click.option(
     "--silent",
     default="",
-    help="Faults without an error: ignores_prompt, ignores_history, first_picture, drops_settings, wrong_size.",
+    help="Faults without an error: ignores_prompt, ignores_history, first_picture, drops_settings, wrong_size, "
+    "stretches.",
 )
 @click.option("--batch", default="complete", show_default=True, help="How batch jobs end, in turn.")
 @click.option("--seed", default=0, show_default=True, help="Decides which requests fail.")
