@@ -40,10 +40,11 @@ def _drawer_options(command: F) -> F:
 def _made(include: tuple[Path, ...], model: str, model_args: str, drawer: str, drawer_args: str) -> Model:
     """Make the model, or the pair of it and its drawer."""
     catalog = Catalog(include, notify=notice)
-    if drawer_args and not drawer:
+    known = catalog.understood(model, parse_arguments(model_args), drawer, parse_arguments(drawer_args))
+    if known.drawer_args and not known.drawer:
         raise BadInput("--drawer-args without a drawer", "add --drawer MODEL")
-    draws = catalog.model(drawer, parse_arguments(drawer_args)) if drawer else None
-    return paired(catalog.model(model, parse_arguments(model_args)), draws)
+    draws = catalog.model(known.drawer, known.drawer_args) if known.drawer else None
+    return paired(catalog.model(known.model, known.model_args), draws)
 
 
 def in_lines(found: Examination, width: int) -> Iterator[str]:
