@@ -164,12 +164,6 @@ class Diffusers(Model):
                 f"it takes: {', '.join(known)}; to load and call it: {', '.join(_LOADING)}",
             )
 
-    def receives(self, act: str) -> Collection[str]:
-        """Return the settings that the pipeline has, or may have: one on the hub is only known when it is loaded."""
-        kind = _class_named(self.name, self._class_name) if self._class_name else None
-        takes = inspect.signature(kind.__call__).parameters if kind else _FROM_TASK
-        return {"seed", *(name for name in _FROM_TASK if name in takes)}
-
     def identity(self) -> dict[str, Any]:
         return {"name": self.name, **self._identity, **self._call}
 
