@@ -159,6 +159,8 @@ def test_settings_reach_the_pipeline_and_are_part_of_the_identity(folder: Callab
 
     picture = asyncio.run(by_task()).picture
     assert picture is not None and picture.size == (48, 32)
+    flux, edits = ({*Diffusers(str(folder(kind))).receives("draw")} for kind in ("flux", "instruct_pix2pix"))
+    assert "height" in flux - edits and "negative_prompt" in edits and "cfg_text_scale" not in flux | edits
 
 
 def test_a_lora_changes_drawings_by_its_scale(folder: Callable[[str], Path], tmp_path: Path) -> None:

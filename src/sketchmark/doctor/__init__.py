@@ -100,7 +100,8 @@ def _refused(error: CallFailed) -> Seen:
     if error.kind not in _CANNOT:
         return Seen("failed", str(error)[:200], "nothing is known of it")
     means = error.hint if error.kind in ("no_images", "retired") else "the server refuses such a call"
-    return Seen("no", str(error)[:200], means or "")
+    said = str(error.args[0]).partition(f"{error.kind}: ")[2] or str(error.args[0])
+    return Seen("no", f"refused: {said}"[:200], means or "")
 
 
 def _cost(price: Price | PairPrice, says: Mapping[str, int], draws: Mapping[str, int]) -> float:
