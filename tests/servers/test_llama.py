@@ -112,10 +112,11 @@ def test_a_run_outlives_a_server_that_dies_and_comes_back(tmp_path: Path) -> Non
         run = sketchmark_behind(*words)
         until(lambda: written.exists() and written.stat().st_size > 0, run)
         end(server)
+        # Calls were under way, so the rest of the run depends on their retries.
+        assert run.poll() is None and len(written.read_text("utf-8").splitlines()) < COUNT
     with llama(port, tmp_path):
         printed, _ = run.communicate(timeout=300)
     assert run.returncode == 0, printed
-    assert re.search(r"[1-9]\d* retr(y|ies)", printed), printed
     found = episodes(tmp_path / "run", "text_questions.direct")
     assert len(found) == COUNT and all(line.failure is None for line, _ in found)
 
