@@ -1,6 +1,7 @@
 """Measure the strict parsers on the labelled corpus in `tests/answers/corpus/new`, per kind and split.
 
-python -m bench.parsing [--split dev|held|both] [--list wrong|unparsed|credited] [--src PATH] [--extractor MODEL]
+python -m bench.parsing [--split dev|held|both] [--list wrong|unparsed|credited] [--src PATH] [--corpus PATH]
+    [--extractor MODEL [--model-args ARGS] [--sample N]]
 
 Every template has the same weight, whatever the number of replies that it gives. Replies are listed for `dev` unless
 `--split held` is given, because authors of a parser should not read the other half. With `--extractor` the replies
@@ -16,6 +17,7 @@ import json
 import random
 import re
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib import import_module
@@ -29,6 +31,8 @@ KINDS = ("choice", "number", "yes_no", "phrase")
 FILLS = 5
 """Replies per template, at most."""
 
+_TOKENS = 64
+"""Tokens of an extractor's reply, at most."""
 _SLOT = re.compile(r"\$(?:\{(\w+)\}|([A-Za-z]+)(?![A-Za-z0-9_]))")
 
 
@@ -66,8 +70,10 @@ class Labelled:
     truths: tuple[str, ...]
 
 
-def templates(split: str, kind: str) -> list[Template]:
-    lines = (CORPUS / split / f"{kind}.jsonl").read_text(encoding="utf-8").splitlines()
+def templates(split: str | Path, kind: str) -> list[Template]:
+    """Read one file of a split, or of a folder elsewhere; none if the folder lacks the kind."""
+    path = CORPUS / split / f"{kind}.jsonl"
+    lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
     return [Template(**{**row, "sets": tuple(row.get("sets", ()))}) for row in map(json.loads, lines)]
 
 
@@ -197,8 +203,8 @@ def _quote(labelled: Labelled) -> str | None:
     return next((form for form in forms if occurrences(form, labelled.text)), None)
 
 
-def extracting(name: str) -> Callable[[Labelled], object]:
-    """Return a reader by the scoring `extracted` with this extractor."""
+def extracting(name: str, args: Mapping[str, str], outcomes: Counter[str]) -> Callable[[Labelled], object]:
+    """Return a reader by the scoring `extracted` with this extractor. It counts what became of the quotes."""
     from sketchmark import Context, Episode, Model, Options, Reply, Sample
     from sketchmark.answers.extractor import can_be_asked, opinion
     from sketchmark.catalog import Catalog
@@ -212,8 +218,15 @@ def extracting(name: str) -> Callable[[Labelled], object]:
         async def say(self, context: Context, options: Options) -> Reply:
             return Reply(json.dumps({"quote": self.quote}))
 
-    knowing = Knowing(name)
-    model = knowing if name == "labels" else Catalog().model(name, {})
+    class Short(Model):
+        """A model whose replies are short, so that a small machine finishes."""
+
+        async def say(self, context: Context, options: Options) -> Reply:
+            return await asked.say(context, replace(options, max_new_tokens=_TOKENS))
+
+    knowing, loop = Knowing(name), asyncio.Runner()
+    asked = knowing if name == "labels" else Catalog().model(name, dict(args))
+    model = Short(name)
 
     def extracted(labelled: Labelled) -> object:
         async def score(episode: Episode) -> Scores:
@@ -228,9 +241,11 @@ def extracting(name: str) -> Callable[[Labelled], object]:
         if strict is not None or not can_be_asked(episode):
             return strict
         try:
-            found = asyncio.run(opinion(model, episode, score))
+            found = loop.run(opinion(model, episode, score))
         except ExtractorFailed:
+            outcomes["failed"] += 1
             return None
+        outcomes["accepted" if found.scores else found.rejected or "no quote"] += 1
         return found.scores.notes["answer"] if found.scores else None
 
     return extracted
@@ -242,7 +257,7 @@ def _answers(name: str) -> Any:
 
 _READERS: dict[str, Callable[[Labelled], object]] = {
     "choice": lambda one: _answers("choices").read_choice(one.text, one.options, one.question).value,
-    "number": lambda one: _answers("numbers").read_number(one.text).value,
+    "number": lambda one: _answers("numbers").read_number(one.text, one.question).value,
     "yes_no": lambda one: _answers("yes_no").read_yes_no(one.text, one.question).value,
     "phrase": lambda one: _answers("phrases").answers_with(one.truths, one.text).value,
 }
@@ -297,23 +312,58 @@ def main() -> None:
     parser.add_argument("--split", choices=(*SPLITS, "both"), default="both")
     parser.add_argument("--list", choices=("wrong", "unparsed", "credited"), dest="listed")
     parser.add_argument("--src", help="folder that holds the package sketchmark, to measure another version")
+    parser.add_argument("--corpus", help="folder with templates of the same format, instead of the splits")
+    parser.add_argument("--model-args", default="", help="arguments of the extractor: name=value,name=value")
+    parser.add_argument(
+        "--sample", type=int, help="with --extractor: ask about this many unparsed replies, drawn once"
+    )
     parser.add_argument("--extractor", help="model that quotes the answer of unparsed replies, e.g. player/quoter")
     options = parser.parse_args()
     if options.src:
         sys.path.insert(0, options.src)
-    reader = extracting(options.extractor) if options.extractor else read
-    splits = SPLITS if options.split == "both" else (options.split,)
+    outcomes: Counter[str] = Counter()
+    args = dict(pair.split("=", 1) for pair in options.model_args.split(",") if pair)
+    reader = extracting(options.extractor, args, outcomes) if options.extractor else read
+    splits = (options.corpus,) if options.corpus else SPLITS if options.split == "both" else (options.split,)
+    if options.extractor and options.sample:
+        _sampled(splits, options.sample, reader, outcomes)
+        return
     print("split  kind    templates  clear replies   wrong  unparsed  unclear credited")
     for split in splits:
         for kind in KINDS:
             found = measure(split, kind, reader)
             wrong, unparsed = found.shares["wrong"], found.shares["unparsed"]
             print(
-                f"{split:5}  {kind:6}  {found.templates:9}  {found.clear:13}  {wrong:6.2%}  {unparsed:8.2%}"
-                f"  {found.credited} of {found.unclear}"
+                f"{Path(split).name:5}  {kind:6}  {found.templates:9}  {found.clear:13}  {wrong:6.2%}"
+                f"  {unparsed:8.2%}  {found.credited} of {found.unclear}"
             )
-            if options.listed and (split == "dev" or options.split == "held"):
+            if options.listed and (split != "held" or options.split == "held"):
                 _list(found, options.listed, reader)
+    if options.extractor:
+        print("quotes:", ", ".join(f"{name} {count}" for name, count in outcomes.most_common()))
+
+
+def _sampled(splits: Sequence[str], size: int, reader: Callable[[Labelled], object], outcomes: Counter[str]) -> None:
+    """Print what an extractor makes of a fixed sample of the replies that strict leaves unparsed."""
+    unparsed = [
+        one
+        for split in splits
+        for kind in KINDS
+        for template in templates(split, kind)
+        for one in replies(template)[:1]
+        if read(one) is None
+    ]
+    verdicts: Counter[str] = Counter()
+    random.Random(26).shuffle(unparsed)
+    clear = [one for one in unparsed if one.template.clear][: size // 2]
+    unclear = [one for one in unparsed if not one.template.clear][: size - len(clear)]
+    for place, one in enumerate((*clear, *unclear)):
+        verdict = outcome(one, reader)
+        verdicts[verdict] += 1
+        print(f"{place + 1} {verdict}: {one.text[:60]!r}", file=sys.stderr, flush=True)
+    print(f"{len(clear)} clear and {len(unclear)} unclear replies of {len(unparsed)} unparsed ones")
+    print("quotes:", ", ".join(f"{name} {count}" for name, count in outcomes.most_common()))
+    print("scored:", ", ".join(f"{name} {count}" for name, count in verdicts.most_common()))
 
 
 def _list(figures: Figures, wanted: str, reader: Callable[[Labelled], object]) -> None:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from tempfile import NamedTemporaryFile
 
+from bench.worlds import step_worlds
 from PIL import Image
 
 from sketchmark import FilledPrompts, Options, Reply, Sample, folder, secrets, terminal
@@ -46,8 +47,10 @@ from sketchmark.serve import pictures as served_pictures
 from sketchmark.serve.chat import ChatRequest
 from sketchmark.tasks.schema import TaskFile
 from sketchmark.terminal import tables
-from sketchmark.worlds import installed_worlds, jigsaw, moves
+from sketchmark.worlds import installed_worlds, jigsaw, moves, steps
 from sketchmark.worlds import play as world_play
+from sketchmark.worlds.jigsaw import panels
+from sketchmark.worlds.maze import board as maze_board
 from sketchmark.worlds.voila import scenes
 from sketchmark.worlds.voila import sets as voila_sets
 from tests.episodes import episode
@@ -173,6 +176,10 @@ PARSERS: Mapping[str, Read] = {
     "worlds.moves: answers, choice": moves.strict_choice,
     "worlds.moves: answers, moves": moves.strict_moves,
     "worlds.play": lambda text: (world_play.wanted(of(text)), world_play._MOVE.search(text)),
+    "worlds.steps": lambda text: (steps._PLAN.search(text), steps._BETWEEN_WORDS.sub(" ", text)),
+    **{f"worlds.{name}": world.parse for name, world in step_worlds().items()},
+    "worlds.maze.board": maze_board.from_text,
+    "worlds.jigsaw.panels": panels.better_in_text,
     "worlds.jigsaw": lambda text: jigsaw._asked_candidate(of(text)),
     "worlds.voila.scenes: statement": scenes.read_statement,
     "worlds.voila.scenes: words": lambda text: scenes._value("action", text),
@@ -236,6 +243,7 @@ WITHOUT: Mapping[str, str] = {
     "files": _OURS,
     "files.media_store": "a name of bounded length",
     "files.tables": _FILE,
+    "models.providers.diffusers": _FILE,
     "models.providers.gemini": _USERS,
     "models.providers.openai": _USERS,
     "models.providers.weights": _USERS,

@@ -3,7 +3,7 @@
 Each parser is timed at one length and at four times that length, in CPU time of this thread, so that a busy machine
 does not matter. Linear work gives a ratio of about 4 and quadratic work 16; the bound is between. A ratio above the
 bound is measured again and the least counts. Times below `NOTHING` at the full length pass. For the strict parsers,
-steps are counted too: see `_steps`.
+steps are counted too: see `_steps`. `python -m tests.answers.test_growth` prints them.
 """
 
 from __future__ import annotations
@@ -115,6 +115,17 @@ _REPEATED = (
     ),
     *("heart ", "not heart ", "left lung, ", "chest wall or ", "the heart is ", "heart\n", "no finding ", "left "),
     *("yes ", "no, ", "yes or ", "there is ", "7 ", "7, ", "7 + ", "one ", "twenty ", "it is 7. ", "1. "),
+    *(
+        '"A" ',
+        "Sorry, A. ",
+        "Oh no, A! ",
+        "I hope this A. ",
+        "> A\n",
+        "12.480 ",
+        "7 of 9 ",
+        "heart lung ",
+        "heart and lung ",
+    ),
     *("- [x] A\n", '"answer": "A", ', '{"answer": "A"} ', 'finish("A") ', "~~A~~ ", "<think>", "if ", "("),
 )
 """Tokens of options, answers and wrappers; each is repeated to fill a text."""
@@ -193,3 +204,19 @@ def _parses(path: Path) -> bool:
         if isinstance(node, ast.Attribute) and node.attr in ("loads", "literal_eval"):
             return True
     return False
+
+
+def _table() -> Iterator[str]:
+    """Yield steps per character at 400 and 1,600 characters, for each repeated token and strict parser."""
+    yield f"{'token':18}" + "".join(f"{name.removeprefix('answers.'):>22}" for name in STRICT)
+    for token in _REPEATED:
+        cells = []
+        for name in STRICT:
+            lengths = (400, 1_600)
+            short, long = (_steps(PARSERS[name], token * (length // len(token))) / length for length in lengths)
+            cells.append(f"{short:>10.0f}{long:>12.0f}")
+        yield f"{token!r:18}" + "".join(cells)
+
+
+if __name__ == "__main__":
+    sys.stdout.write("\n".join((*_table(), "")))

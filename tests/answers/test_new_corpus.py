@@ -12,12 +12,12 @@ LEAST = {"choice": 600, "number": 320, "yes_no": 240, "phrase": 340}
 BOUNDS = {
     "choice": (0.001, 0.02, 6),
     "number": (0.001, 0.02, 2),
-    "yes_no": (0.0, 0.02, 0),
-    "phrase": (0.003, 0.02, 6),
+    "yes_no": (0.0, 0.025, 0),
+    "phrase": (0.001, 0.025, 6),
 }
 """Wrong, unparsed (shares of the clear replies) and credited in `dev`, at most."""
 
-LANGUAGES = {"en", "de", "fr", "es", "it", "pt", "tr", "ru", "zh", "ja", "ko", "ar", "hi"}
+LANGUAGES = {"en", "de", "fr", "es", "it", "pt", "nl", "tr", "ru", "zh", "ja", "ko", "ar", "hi"}
 _EMPTY = re.compile(r"\$(\{|([lf]?[RWVU]|[rwvunmkstfgxyX]|[fg]c|[TU][txy]|thing|big[cdsntl]?|[wW]ord)(?![A-Za-z]))")
 EVERY = [template for split in SPLITS for kind in KINDS for template in templates(split, kind)]
 

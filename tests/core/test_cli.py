@@ -89,7 +89,7 @@ def test_a_near_miss_gets_what_to_type(typed: str, told: str, capsys: pytest.Cap
 @pytest.mark.parametrize(
     ("words", "typed", "offered"),
     [
-        (["run", "--tasks"], "maze,sli", {"maze,sliding"}),
+        (["run", "--tasks"], "maze,sli", {"maze,sliding", "maze,sliding_hard"}),
         (["run", "--model"], "player/so", {"player/solver"}),
         (["run", "-m"], "open", {"openai/", "openai_compatible/"}),
         (["run", "--mode"], "direct,v", {"direct,visual_cot"}),
@@ -112,7 +112,7 @@ def test_values_complete(
 
 def test_list_without_arguments_lists_tasks_and_first_those_without_data() -> None:
     lines = CliRunner(env={"COLUMNS": "80"}).invoke(root, ["list"]).output.splitlines()
-    assert lines[0] == "worlds (direct, visual_cot, text_cot): generated, no data needed"
+    assert lines[0] == "worlds (direct, visual_cot, text_cot, text_input): generated, no data needed"
     assert lines == CliRunner(env={"COLUMNS": "80"}).invoke(root, ["list", "tasks"]).output.splitlines()
     first = next(line for line in lines if line.endswith("needs data"))
     assert lines.index(first) > max(place for place, line in enumerate(lines) if "generated" in line)

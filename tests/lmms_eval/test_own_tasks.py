@@ -14,6 +14,7 @@ from sketchmark import Context, Model, Options, Reply
 from sketchmark.catalog import Catalog
 from sketchmark.errors import BadInput
 from sketchmark.folder import RunFolder
+from sketchmark.runs import prepare
 from sketchmark.tasks import TaskOptions
 from tests.tabled import tabled
 
@@ -87,15 +88,13 @@ def test_a_temperature_counts_unless_the_file_says_that_it_does_not_sample(
     assert eye.asked[0][2].temperature == temperature
 
 
-def test_settings_that_are_not_sent_are_named(
-    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_all_settings_of_a_file_are_passed_on_or_named(folder: Path, tmp_path: Path) -> None:
     said = "{num_beams: 1, repetition_penalty: 1.0, seed: 7, stop_sequences: [x], num_beams_: null}"
     eye = Eye()
     run(folder, added(folder, "own", f"generation_kwargs: {said}"), eye, tmp_path / "out")
-    assert eye.asked[0][2].seed == 7
-    first, *_ = capsys.readouterr().err.splitlines()
-    assert first == "own: these generation_kwargs are not sent to the model: stop_sequences: ['x']"
+    assert (eye.asked[0][2].seed, eye.asked[0][2].extra) == (7, {"stop_sequences": ["x"]})
+    told = prepare("player/random", "own", include=(folder,), trust_code=True).warnings
+    assert told == ("the task's stop_sequences: player/random does not receive it in answers (own.direct)",)
 
 
 def test_a_combined_prompt_is_split_into_its_two_stages(folder: Path, tmp_path: Path) -> None:

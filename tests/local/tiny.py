@@ -76,6 +76,29 @@ def _lively(model: Any) -> Any:
     return model
 
 
+def make_text(folder: Path) -> Path:
+    """A model without images: a checkpoint for a blind baseline."""
+    import torch
+    from transformers import LlamaConfig, LlamaForCausalLM
+
+    torch.manual_seed(5)
+    template = (
+        "<s>{% for message in messages %}{{ message['role'] }}: {{ message['content'] }}\n{% endfor %}"
+        "{% if enable_thinking is defined and not enable_thinking %}quick {% endif %}assistant: "
+    )
+    tokenizer = _tokenizer(chat_template=template)
+    tokenizer.save_pretrained(folder)
+    # bitsandbytes packs 64 weights together
+    config: Any = {**TEXT, "hidden_size": 64, "vocab_size": len(tokenizer)}
+    del config["model_type"]
+    _lively(LlamaForCausalLM(LlamaConfig(**config))).save_pretrained(folder)
+    return folder
+
+
+def make_processor(folder: Path, kind: Any, images: Any) -> None:
+    kind(images, _tokenizer(), patch_size=14, chat_template=IN_ORDER).save_pretrained(folder)
+
+
 def make_llava(folder: Path, template: str | None = IN_ORDER) -> Path:
     import torch
     from transformers import CLIPImageProcessorPil, LlavaConfig, LlavaForConditionalGeneration, LlavaProcessor

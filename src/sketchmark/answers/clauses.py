@@ -23,6 +23,7 @@ _INTRODUCTION = word_set("based given looking judging from in on considering acc
 _OTHERS = word_set("your his her their its")
 _SUBJECTS = word_set("i we i'd i'll i'm we'd we'll let let's , ; : . ( and")
 _OF_OTHERS = word_set("than nor without except no none whether")
+_ARTICLE = word_set("a an the")
 _BESIDE = word_set("of side next to above below under behind hand")
 _YES, _NO = word_set("✓ ✔ ✅ ☑ ← ⬅ 👈"), word_set("✗ ✘ ❌ × ✖ 🚫")
 _VERDICT_MARKS = _YES | _NO
@@ -69,7 +70,7 @@ class Line:
             if token.form in ("", "weak"):
                 if token.text in words.BREAK and token.text not in ("(", ")"):
                     cut = place
-                elif words.is_negator(token.text) and not self._answers_no(place):
+                elif words.is_negator(token.text) and not self.answers_no(place):
                     negated = place
                 elif token.text in words.HEDGE and (token.text != "can" or self.text(place + 1) in ("be", "also")):
                     hedged = place
@@ -124,7 +125,7 @@ class Line:
         """Return whether a clause ends at a place."""
         return self.text(place) in words.BREAK | words.SEPARATOR or is_mark(self.text(place))
 
-    def _answers_no(self, place: int) -> bool:
+    def answers_no(self, place: int) -> bool:
         """Return whether "no" answers a question (`No, it is B`), so that it denies nothing after it."""
         return self.text(place) == "no" and self.text(place + 1) in words.BREAK | words.SEPARATOR
 
@@ -253,8 +254,12 @@ class Line:
             return following in ("yes", "true")
         if head in words.SEPARATOR or head == ".":
             return self._label_verdict(end + 1)
-        if head == "not":
-            return False if following in words.RIGHT | {"possible", "it", "."} else None
+        if head in ("not", "no"):
+            named = any(token.letters for token in self.tokens[end + 1 : end + 5])
+            if named or following in _OF_OTHERS | _ARTICLE | words.BREAK - {"."}:
+                return None
+            by_letter = any(token.form == "letter" for token in self.tokens[max(0, end - 3) : end])
+            return False if by_letter or following in words.RIGHT | {"possible", "it", "."} else None
         if head == "it" and following == "is":
             return True if self.ends(end + 2) else None
         if head in ("the", "as") and following in words.RIGHT | {"the", "my"}:
@@ -344,7 +349,7 @@ class Line:
             elif word in words.ANSWER and (copula or separated or word == "answer" or at == place - 1):
                 return "" if self.text(at - 1) in _OTHERS and at else "announced"
             elif word in words.OPTION:
-                if copula or separated:
+                if copula or separated or (self.text(at - 1) in ("correct", "right", "best") and at):
                     return "" if word.endswith("s") else "announced"
             elif word in words.CHOOSE:
                 return "announced" if self._first_person(at) else ""
@@ -360,14 +365,15 @@ class Line:
                 if not at or self.text(at - 1) not in words.CONCLUDING | words.FILLER | words.ANSWER | words.OPTION:
                     return "concluded" if concluding else ""
             elif word not in words.FILLER and not is_mark(word):
-                return "concluded" if concluding else self._subject(at) if copula else ""
+                begins = copula and self.text(0) in words.CONCLUDING
+                return "concluded" if concluding or begins else self._subject(at) if copula else ""
             at -= 1
         return "" if at >= 0 else "concluded" if concluding else "start"
 
     def _subject(self, end: int) -> str:
         """Return "announced" if the subject announces the answer: `The option that describes the scene best is …`."""
         for at in range(end, max(-1, end - _REACH), -1):
-            if self.text(at) in words.ANSWER | {"option", "choice", "one"}:
+            if self.text(at) in words.ANSWER | {"option", "choice", "one", "statement", "candidate"}:
                 return "announced"
             if self.tokens[at].letters or self.text(at) in words.BREAK - {"which"} or words.is_negator(self.text(at)):
                 return ""

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sketchmark.answers.reply import without_thinking
+from sketchmark.answers.vocabulary import TABLES
 
 HEAD, TAIL = 2_000, 8_000
 """Characters of a long reply that are parsed: the answer is at the beginning or at the end."""
@@ -69,6 +70,7 @@ _VULGAR = re.compile("(?<=[0-9])(?=[¼½¾⅐-⅞])")
 _UNSEEN = re.compile("[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufe0e\ufe0f\ufeff\u20e3]")
 _STRUCK_SIGNS = re.compile("(?:.[\u0335-\u0338])+")
 _PRIVATE = re.compile("[\ue000-\uf8ff\U000f0000-\U0010ffff]")
+_STOPS = str.maketrans({"।": ".", "؟": "?", "،": ",", "؛": ";"})
 _GAP = re.compile(r"[^\S\n]{2,}|\n{3,}")
 
 
@@ -80,7 +82,7 @@ def _unicode(text: str) -> str:
     )
     text = _RAISED.sub(lambda raised: "^" + unicodedata.normalize("NFKC", raised[0]).replace("−", "-"), text)
     text = unicodedata.normalize("NFKC", _VULGAR.sub(" ", text)).replace("⁄", "/").expandtabs(1)
-    return _PRIVATE.sub(" ", text)
+    return _PRIVATE.sub(" ", text).translate(_STOPS)
 
 
 _STRUCK = re.compile(
@@ -127,6 +129,13 @@ _HTML = re.compile(
 
 _BOLD_LINE = re.compile(r"^[ ]?(?:[-*+•][ ])?\*\*(?=\(?[A-Za-z][.):])(?P<text>[^*\n]{1,200})\*\*[ ]?$", re.M)
 _PLAIN_LINE = re.compile(r"^[ ]?(?:[-*+•][ ])?\(?[A-Za-z][.):]\)?[ ][^*\n]{1,200}$", re.M)
+
+
+_QUOTE_MARK = re.compile(r"^[ ]?(?:>[ ]){1,3}(?=[^\s\d-])", re.M)
+_COURTESY = re.compile(
+    r"(?:(?<=[.!?。！？)*\"])|^)[ ]?(?:" + "|".join(TABLES["courtesy"]) + r")[^.!?\n。！？]{0,160}(?:[.!?。！？]|$)",
+    re.I | re.M,
+)
 
 
 def _chosen_in_bold(text: str) -> str:
@@ -285,6 +294,7 @@ def said(response: Any) -> Said:
     text = _chosen_in_bold(_table(_RETURNED.sub(r"<answer>\g<text></answer>", text)))
     text = _PIPED.sub(r"\1", text)
     text = _HTML.sub(lambda tag: "\n" if tag["line"] else "", text)
+    text = _COURTESY.sub("", _QUOTE_MARK.sub("", text))
     text = _BOX.sub(_box, _GAP.sub(lambda gap: "\n\n" if gap[0][0] == "\n" else " ", text))
     return unwrapped(text)
 

@@ -25,19 +25,27 @@ from sketchmark.answers.roles import (
     named_otherwise,
     statements,
 )
-from sketchmark.answers.vocabulary import ANSWER, CONCLUDING, FILLER, in_our_words, word_set
+from sketchmark.answers.vocabulary import (
+    ANSWER,
+    CONCLUDING,
+    FILLER,
+    PRONOUN,
+    VERB,
+    in_our_words,
+    is_negator,
+    word_set,
+)
 
 _AFTER_LABEL = word_set(". , : ; - – — ) ! not because since as due for given based ( 。 …")
 _ADDS = re.compile(r"\b(?:also|as well|too)\b", re.IGNORECASE)
 _OFFERS = re.compile(r"\b(?:options|choices|possibilities)\b[^:]{0,40}:\s?\Z", re.IGNORECASE)
 _CAPITAL = re.compile(r"(?<![\w'])[A-Z](?![\w'])")
 _YES = re.compile(r"\s?(?:yes|yeah|yep|correct|right|true)\b", re.IGNORECASE)
-_TORN = re.compile(
-    r"\b(?:back and forth|can(?:no|')t decide|undecided|torn between|not commit|not sure which"
-    r"|hard to (?:say|tell|choose)"
-    r"|\Aso (?:does|is|do|are)\b|toss-?up|coin flip|could go either way)\b",
-    re.IGNORECASE,
-)
+_TURN = re.compile(r"(?:but|however|yet|final)\b", re.IGNORECASE)
+_FEW = 6
+"""Words of a statement that may be a correction in words that we do not know: `Perdón, quise decir B`."""
+_IF = re.compile(r"\bif\b", re.IGNORECASE)
+_OTHERWISE = re.compile(r"otherwise|if not\b|else\b", re.IGNORECASE)
 _CLOSED = tuple(".!。)\"'")
 """Ends of a sentence that was not truncated."""
 _FINAL = CONCLUDING | word_set("final ultimately conclusion overall altogether total")
@@ -90,14 +98,21 @@ class Reader:
         return self._read(heard.text, slots)
 
     def _read(self, text: str, slots: Sequence[Commitment]) -> Commitment:
-        entries = self._entries(text, [slot.letters or (EITHER if slot.claimed else frozenset()) for slot in slots])
+        entries = self.entries(text, [slot.letters or (EITHER if slot.claimed else frozenset()) for slot in slots])
         made: list[Claim] = []
-        blocked = False
-        for entry in entries:
+        blocked, since = False, 0
+        for at, entry in enumerate(entries):
             says_no = self.opening and entry.line.groups and entry.line.groups[0].start == 0
-            if (entry.statement.takes_back and not says_no) or (made and _TORN.search(entry.statement.text)):
-                made, blocked = [], blocked or bool(made) or bool(entries[0].shape and entry is not entries[0])
-            for claim in self._claims(entry):
+            torn = at > 0 and entry.statement.torn
+            if (entry.statement.takes_back and not says_no) or torn:
+                blocked = blocked or torn or bool(made) or bool(entries[0].shape and at)
+                made, since = [], at
+            if torn:
+                continue
+            claims = list(self._claims(entry))
+            if made and not any(claims) and self._revises(entry, made[-1]):
+                made, blocked = [], True
+            for claim in claims:
                 if claim is None or not claim.letters:
                     blocked = True
                 elif not entry.listed or self.several or claim.how == "called":
@@ -105,7 +120,8 @@ class Reader:
                     made.append(replace(claim, letters=claim.letters | more))
         if made:
             return self._decided(made, entries)
-        return UNDECIDED if blocked else self._whole(entries)
+        withdrawn = since > 0 and not any(entry.line.groups for entry in entries[since:])
+        return UNDECIDED if blocked or withdrawn else self._whole(entries[since:])
 
     def _claims(self, entry: Entry) -> Iterator[Claim | None]:
         if entry.agreed and len(entry.line.groups) == 1:
@@ -113,23 +129,40 @@ class Reader:
             return
         final = entry.statement.corrects or any(token.text in _FINAL for token in entry.line.tokens)
         headed = entry.line.is_headed or entry.statement.heading or entry.after_cue
-        claims = claims_of(
-            entry.line, entry.statement, after_cue=entry.after_cue, alone=not self.letters, phrases=self.phrases
+        claims = list(
+            claims_of(
+                entry.line, entry.statement, after_cue=entry.after_cue, alone=not self.letters, phrases=self.phrases
+            )
         )
-        opens = self.opening and bool(entry.line.groups) and entry.line.groups[0].start == 0
-        if opens and entry.line.groups[0].form == "words" and entry.statement.own:
-            claims = self._opened(entry, list(claims))
+        if self.opening and entry.line.groups and entry.statement.own:
+            claims = claims or self._opened(entry)
         for claim in claims:
             yield Claim(claim.letters, claim.how, final, headed, entry.statement.apart) if claim else None
 
-    def _opened(self, entry: Entry, claims: list[Claim | None]) -> Iterator[Claim | None]:
-        """A statement that begins with yes or no claims it, whatever follows."""
-        group = entry.line.groups[0]
-        if not claims and not entry.line.denied(group) and not entry.line.hedged_at(group):
-            claims = [Claim(group.letters.union(*(one.letters for one in entry.line.groups)), "bare")]
-        yield from claims
+    def _revises(self, entry: Entry, claim: Claim) -> bool:
+        """Return whether a statement without a claim still names another option as a correction: `Oh no, B!`"""
+        line = entry.line
+        corrects = entry.statement.corrects and not _TURN.match(entry.statement.text)
+        denies = any(line.answers_no(place) for place in range(len(line.tokens)))
+        others = (group for group in line.groups if not group.letters <= claim.letters and not line.denied(group))
+        unknown = (
+            len(line.tokens) <= _FEW and entry.statement.own and not (entry.shape == "label" or _says_more(line))
+        )
+        return (corrects or denies or unknown) and any(others)
 
-    def _entries(self, text: str, slots: Sequence[frozenset[str]]) -> list[Entry]:
+    def _opened(self, entry: Entry) -> list[Claim | None]:
+        """A statement that begins with yes or no claims it, whatever follows. A correction may also end with it."""
+        first, last = entry.line.groups[0], entry.line.groups[-1]
+        if first.start == 0 and first.form == "words":
+            claimed, letters = first, first.letters.union(*(one.letters for one in entry.line.groups))
+        elif entry.statement.corrects and entry.line.at_edge(last):
+            claimed, letters = last, last.letters
+        else:
+            return []
+        unsure = entry.line.denied(claimed) or entry.line.hedged_at(claimed)
+        return [] if unsure else [Claim(letters, "bare")]
+
+    def entries(self, text: str, slots: Sequence[frozenset[str]] = ()) -> list[Entry]:
         text = in_our_words(self.words.marked(text))
         entries = []
         for statement in statements(text, self.words.marks):
@@ -141,6 +174,10 @@ class Reader:
             if alike and (not other.statement.apart or max(one.letters) < min(other.letters)):
                 one.listed = other.listed = not other.statement.corrects
             one.agreed = one.statement.asked and not self.opening and _YES.match(other.statement.text) is not None
+            if _OTHERWISE.match(other.statement.text) and _IF.search(
+                one.statement.text
+            ):  # "If we count both, 11; otherwise 7"
+                one.statement = replace(one.statement, aside=True)
         for one, other in pairwise(entries):
             other.listed = other.listed or _OFFERS.search(one.statement.text) is not None
             other.after_cue = not other.listed and _opens(one)
@@ -166,9 +203,14 @@ class Reader:
     def _whole(self, entries: Sequence[Entry]) -> Commitment:
         if not entries:
             return NOTHING
-        first = entries[0]
+        first = entries[0] if self.opening else next((one for one in entries if not _says_nothing(one)), entries[0])
         labels = {entry.letters for entry in entries if entry.shape in ("label", "bare", "own", "words")}
-        if first.shape and not first.listed and first.statement.own:
+        skipped = (
+            first is not entries[0] and first.line.text(first.line.groups[0].end) == ":"
+            if first.line.groups
+            else False
+        )
+        if first.shape and not first.listed and first.statement.own and not skipped:
             group = first.line.groups[0]
             another = self.phrases and is_answer(first.line) and named_otherwise(first.line, group)
             if not (another or first.line.denied(group) or first.line.hedged_at(group)):
@@ -203,6 +245,17 @@ class Reader:
                 )
                 stated = stated or (whole and placed and entry.statement.stated)
         return self._checked(frozenset(named), "reply") if stated and not entries[-1].line.breaks_off else NOTHING
+
+
+def _says_more(line: Line) -> bool:
+    """Return whether a short statement has words that we know besides an option: it is understood."""
+    return any(token.text in VERB | PRONOUN or is_negator(token.text) for token in line.tokens)
+
+
+def _says_nothing(entry: Entry) -> bool:
+    """Return whether a statement may come before an answer: it names no option and denies or refuses nothing."""
+    words = (token.text for token in entry.line.tokens)
+    return not entry.line.groups and not entry.statement.refused and not any(map(is_negator, words))
 
 
 def _shape(line: Line, opening: bool) -> tuple[str, frozenset[str]]:

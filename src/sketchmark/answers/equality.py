@@ -141,6 +141,22 @@ class Phrases(Words):
                 if end is not None:
                     yield unit.start, end, place
 
+    def scattered(self, text: str) -> bool:
+        """Return whether a phrase is there with other words inside: `on the wooden table` for `on the table`."""
+        said = [unit.word for unit in units(text, exact=self.exact)]
+        for wanted in self.wanted if not self.exact else ():
+            places = [{at for at, word in enumerate(said) if self._same(word, one)} for one in wanted]
+            for start in places[0] if len(places) > 1 else ():
+                at = start
+                for following in places[1:]:
+                    near = range(at + 1, at + 2 + _LONGEST_GAP)
+                    at = next((place for place in near if place in following), -1)
+                    if at < 0:
+                        break
+                if at - start >= len(wanted):
+                    return True
+        return False
+
     def _end(self, said: Sequence[Unit], first: int, wanted: Sequence[str], whole: str) -> int | None:
         """Return where the phrase ends that begins with a word, if it does."""
         last = first + len(wanted) - 1

@@ -22,7 +22,7 @@ from sketchmark.answers.reply import UNREAD, Parsed
 from sketchmark.answers.roles import Claim, is_bare
 from sketchmark.answers.vocabulary import SETS, TABLES
 
-_EDGE = r"(?<![0-9A-Za-z_\u00aa-\u1fff.,])"
+_EDGE = r"(?<![0-9A-Za-z_\u00aa-\u1fff.,])(?<!\d:)"
 _GROUPED = (
     r"\d{1,3}(?:\.\d{3}){1,12}(?=,\d)|\d{1,3}(?:,\d{3}){1,12}|\d{1,3}(?:'\d{3}){1,12}"
     r"|\d{1,3}(?:[ ]\d{3}){1,12}|\d{1,3}(?:\.\d{3}){2,12}"
@@ -38,10 +38,12 @@ _NUMBER = re.compile(
     r"|[ -]?(?i:thousand|million|billion|trillion|mio|mrd|tausend"
     r"|millionen|milliarden|mille|millions?|milliards?|mil|millones|milhões|milioni|bin|milyon|тысяч|миллион(?:а|ов)?)(?!\w)"
     r"|[ ]?[万千亿億만])?"
-    r"(?![a-zA-Z]?\d|[.,]\d)"
+    r"(?![a-zA-Z]?\d|[.,:]\d)"
 )
 _MANY = {"k": 1e3, "t": 1e3, "b": 1e9, "万": 1e4, "만": 1e4, "千": 1e3, "亿": 1e8, "億": 1e8, "т": 1e3}
-_OPERATOR = re.compile(r"\s{0,3}(?:[=+*×÷^/<>]|[-−–]\s?[\d$(]|x\s?\d|\\times|\\cdot|\\div|plus\s|minus\s|times\s\d)")
+_OPERATOR = re.compile(
+    r"(?:[a-zA-Z](?=\s{0,2}[=+^<>-]))?\s{0,3}(?:[=+*×÷^/<>]|[-−–]\s?[\d$(]|x\s?\d|\\times|\\cdot|\\div|plus\s|minus\s|times\s\d)"
+)
 _OPERATED = re.compile(
     r"(?:[+*×÷^/]|(?<![-=])[<>]|\\times|\\cdot|\\div|[\d)]\s?[-−–]|\d\s?x|\d\splus|\d\sminus|\d\stimes)\s{0,3}\Z"
 )
@@ -55,7 +57,8 @@ _SHIFTED_AFTER = re.compile(
 )
 _NAMED = re.compile(
     r"(?:\b(?:figures?|fig\.?|images?|pictures?|photos?|steps?|pages?|tables?|questions?|options?|sections?|chapters?|items?"
-    r"|out of|parts?|equations?|eq\.?|examples?|case|no\.|exercise|problem|error|code|version|room"
+    r"|out of(?: (?:the|all|a total of))?|parts?|equations?|eq\.?|examples?|case|no\.|exercise|problem|error"
+    r"|code|version|room"
     r"|gate|line|row|column|panel|confidence|certainty|score|rank|team|player|type|grade|level|#)"
     r"[ ]?#?[ ]?|[A-Za-z]-|[A-Za-z]\(|(?:\A|\.\s)of (?:the |all )|\b(?:confidence|certainty)\b[^.\n]{0,20})\Z"
     r"|\b(?:a|an|the)[ ](?-i:[A-Z][a-z]+)[ ]\Z",
@@ -74,23 +77,28 @@ _NONE = re.compile(
     r"|no (?!idea|way|doubt|answer|clue|sign|one|problem)\w{2,20}s)\W{0,4}\Z",
     re.I,
 )
-_SINGLE = re.compile(r"(\A\W{0,4}(?:just |only |exactly |it is )?)an? single (?=\w{2,20}\W{0,4}\Z)", re.I)
+_SINGLE = re.compile(
+    r"(\A\W{0,4}(?:just |only |exactly |it is )?)an? single (?=\w{2,20}\W{0,4}\Z)"
+    r"|(there is (?:just |only )?)an? single ",
+    re.I,
+)
 _DEGREES = re.compile(r"\^\{?\\circ\}?|\^°")
 _PRODUCT = re.compile(r"(?-i:\A[A-Z][a-z]+) \Z")
 """Part of a name if a verb in the singular follows: `Windows 11 is installed`."""
 _SINGULAR = re.compile(r" (?:is|was|has|runs) ")
 _MINUS = re.compile(r"(?<![\w)])(?:minus|negative) (?=\d)", re.I)
 _LIST_MARK = re.compile(r"^[ ]?(\d{1,2})[.)][ ]\S", re.MULTILINE)
-_DECIMAL_COMMA = re.compile(
-    r"(?<![\d.,])\d{1,3}(?:[. ]\d{3})*,(?:\d{1,2}|\d{4,})(?![\d,])|\b(?:die|der|das|ist|und|sind|hat"
-    r"|les|des|est|sur|los|las|hay|una|gli|sono|della|são|não|uma|bir|resimde|это|ответ|на)\b",
-    re.I,
-)
+_COMMA_USED = re.compile(r"(?<![\d.,])\d{1,3}(?:[. ]\d{3})*,(?:\d{1,2}|\d{4,})(?![\d,])")
+_COMMA_WORDS, _POINT_WORDS = (words.word_set(TABLES["decimals"][name]) for name in ("comma", "point"))
+_EITHER_WAY = re.compile(r"\d{1,3}[.,]\d{3}(?![\d.,])")
+"""`12.480` is a fraction in English and a whole number in German."""
 _LED_BY = SETS["led_by"]
 _TOTAL = words.word_set("total altogether all sum overall makes make making")
 _REASON = words.word_set("since because while whereas")
 _GIVES = words.word_set("makes totals gives leaves yields leaving giving yielding")
 _EXPLAINED = re.compile(r"\W{0,4}(?:explanation|reason|reasoning|justification|rationale|details)\W{0,3}:", re.I)
+_SHORT = 80
+"""Characters of a reply that may say with a word of absence that there is none."""
 _MOST = 6_000
 """Most numbers in one reply: as many as there are characters to stand for them."""
 
@@ -100,6 +108,16 @@ def number(text: str) -> float | None:
     bare = text.strip().lstrip("$€£ ").rstrip("$€£%. ")
     found = _NUMBER.fullmatch(bare)
     return _value(found, comma=False) if found else None
+
+
+def _decimal_comma(text: str) -> bool | None:
+    """Return whether a reply writes 3,5 and 12.480; None if its language is not known."""
+    if _COMMA_USED.search(text):
+        return True
+    named = set(words.LETTERS.findall(text.casefold()))
+    commas, points = len(named & _COMMA_WORDS), len(named & _POINT_WORDS)
+    long = [word for word in named if len(word) > 3 and not words.is_wide(word)]
+    return commas > points if commas != points else False if points or len(long) < 3 else None
 
 
 def _value(found: re.Match[str], *, comma: bool) -> float | None:
@@ -174,6 +192,10 @@ _ONE_AFTER = re.compile(
     r"\s?(?:\Z|[.!)\n\"]|(?!(?:of|can|more|or|is|must|could|finds|needs|sees|gets|counts)\b)[a-z]+\b)",
     re.I,
 )
+_COUNTED = re.compile(
+    r"(?<!\w)([한두세네]|다섯|여섯|일곱|여덟|아홉|열)(?=\s?(?:명|마리|개|대|권|송이|그루|장|병|채|사람|잔))"
+)
+_KOREAN = dict(zip(("한", "두", "세", "네", "다섯", "여섯", "일곱", "여덟", "아홉", "열"), range(1, 11), strict=True))
 _WIDE = re.compile(
     r"(?:(?<=[是为有共到数はがに])|(?<=总共)|(?<=答案)|(?<=:)|(?<=: )|^)[零一二三四五六七八九十百千两]{1,9}"
     r"(?=[个個只條条人名张張本台羽つ匹枚辆头棵朵次度年元件块支座位艘]|[。.!]?\s?$)",
@@ -181,8 +203,8 @@ _WIDE = re.compile(
 )
 
 
-_ARTICLES = words.word_set("un um uno bir on")
-_SHARED = words.word_set("on once due un um uno sei six null bir otto")
+_ARTICLES = words.word_set("un um uno bir on een")
+_SHARED = words.word_set("on once due un um uno sei six null bir otto een elf acht vier")
 """Number words that mean something else in another language; they count only as a whole reply."""
 
 
@@ -199,11 +221,12 @@ def spelt_numbers(text: str) -> Iterator[tuple[int, int, float]]:
         yield found.start(), found.end(), value
     for found in _WIDE.finditer(text):
         yield found.start(), found.end(), words.han_value(found[0])
+    yield from ((found.start(), found.end(), float(_KOREAN[found[1]])) for found in _COUNTED.finditer(text))
     pattern, values = words.foreign_numbers()
     whole = text.strip(' .!\n*"')
     for found in pattern.finditer(text):
         word = found[0].casefold()
-        known = word not in _SHARED or whole == found[0] or (word not in _ARTICLES and _DECIMAL_COMMA.search(text))
+        known = word not in _SHARED or whole == found[0] or (word not in _ARTICLES and _decimal_comma(text))
         if word not in _ENGLISH and known:
             yield found.start(), found.end(), float(values[word])
 
@@ -242,8 +265,9 @@ class _Numbers(Words):
         self.places: dict[str, int] = {}
 
     def marked(self, text: str) -> str:
-        text = _SINGLE.sub(r"\g<1>1 ", _NONE.sub("0", _DEGREES.sub(" degrees", _SHARE.sub(" versus ", text))))
-        comma = _DECIMAL_COMMA.search(text) is not None
+        text = _NONE.sub("0", _DEGREES.sub(" degrees", _SHARE.sub(" versus ", text)))
+        text = _SINGLE.sub(lambda one: f"{one[1] or one[2] or ''}1 ", text)
+        comma = _decimal_comma(text)
         text = self._spelt(_MINUS.sub("-", _NOTHING.sub(lambda found: f"{found[1] or ''} 0", text)))
         marks = list(_LIST_MARK.finditer(text))
         listed = {mark.start(1) for mark in marks if len(marks) > 1 or mark[1] == "1"}
@@ -260,8 +284,10 @@ class _Numbers(Words):
                 at = end
         return "".join((*out, text[at:]))
 
-    def _number(self, found: re.Match[str], comma: bool) -> str:
-        text, value = found.string, _value(found, comma=comma)
+    def _number(self, found: re.Match[str], comma: bool | None) -> str:
+        text, value = found.string, _value(found, comma=bool(comma))
+        if comma is None and _EITHER_WAY.fullmatch(found["size"] or ""):
+            return found[0]
         before = text[max(0, found.start() - 40) : found.start()]
         if value is None or _OPERATOR.match(text, found.end()) or _OPERATED.search(before[-12:]):
             return found[0]
@@ -284,9 +310,9 @@ class _Numbers(Words):
 
 
 class _NumberReader(Reader):
-    def _entries(self, text: str, slots: Sequence[frozenset[str]]) -> list[Entry]:
+    def entries(self, text: str, slots: Sequence[frozenset[str]] = ()) -> list[Entry]:
         """After a bare answer, an explanation claims nothing."""
-        entries = super()._entries(text, slots)
+        entries = super().entries(text, slots)
         starts = [at for at, entry in enumerate(entries) if at and _EXPLAINED.match(entry.statement.text)]
         if starts and entries[0].line.groups and is_bare(entries[0].line):
             for entry in entries[starts[0] :]:
@@ -392,7 +418,56 @@ def _parallel(line: Line, groups: Sequence[Group]) -> bool:
     return cues <= {"has", "have"} or (cues == {"="} and len(names) == len(led))
 
 
-def read_number(response: Any) -> Parsed[float]:
-    """Parse the number that a reply answers with; None if it gives none or more than one."""
-    verdict = _NumberReader("", _Numbers()).read(said(response))
-    return Parsed(float(min(verdict.letters)), verdict.how) if verdict.letters else UNREAD
+_HOW_MANY = re.compile(TABLES["counting"], re.I)
+_ALL_OF_THEM = re.compile(r"\b(?:are|were|is) there\b|\b(?:total|altogether|in all|overall)\b", re.I)
+_COUNTED_NOUN = re.compile(
+    r"how many ((?:(?!(?:are|is|were|was|do|does|did|can|could|have|has|in|on|of)\b)[\w-]+ ){1,5})", re.I
+)
+_PART_OF = re.compile(r"(\b\d{1,9}|\b[a-z]{3,9})(?: out)? of (?:the |a total of )?(?=\d)(?:\d{1,9})", re.I)
+_DATED = re.compile(r"\b(?:in|since|from|by|year|until|of)\s(?:1[5-9]|20)\d\d\b", re.I)
+_ABSENT = re.compile(words.any_word(words.word_set(TABLES["existence"]["no"])), re.I)
+_YEARS = range(1000, 2101)
+
+
+def read_number(response: Any, question: str = "") -> Parsed[float]:
+    """Parse the number that a reply answers with; None if it gives none or more than one.
+
+    With the question, the number of the thing that it counts is found among others, and a year for "which year".
+    """
+    heard, counts = said(response), _HOW_MANY.search(question) is not None
+    if counts and not _ALL_OF_THEM.search(question):
+        heard = replace(heard, text=_PART_OF.sub(r"\1", heard.text))
+    reader = _NumberReader("", _Numbers())
+    verdict = reader.read(heard)
+    if verdict.letters:
+        value = float(min(verdict.letters))
+        dated = counts and value in _YEARS and _DATED.search(heard.text)
+        return UNREAD if dated else Parsed(value, verdict.how)
+    if verdict.claimed or heard.slots or not question:
+        return UNREAD
+    found = _asked_for(reader.entries(heard.text), heard.text, question, counts)
+    return UNREAD if found is None else Parsed(found, "reply")
+
+
+def _asked_for(entries: Sequence[Entry], text: str, question: str, counts: bool) -> float | None:
+    """Return the only number of the thing that the question counts, or the only year if it asks for one."""
+    if any(not entry.statement.stated or entry.statement.takes_back or entry.statement.corrects for entry in entries):
+        return None
+    groups = [(entry.line, group) for entry in entries for group in entry.line.groups]
+    if any(line.denied(group) or line.hedged_at(group) or len(group.letters) != 1 for line, group in groups):
+        return None
+    if counts and not groups and not any(map(str.isdigit, text)):
+        return 0.0 if _ABSENT.search(text) and len(text) < _SHORT else None
+    if "year" in question.casefold().split():
+        found = {float(min(group.letters)) for _, group in groups}
+        found = {value for value in found if value in _YEARS}
+    else:
+        asked = _COUNTED_NOUN.search(question)
+        noun = words.stem(asked[1].split()[-1].casefold()) if asked else ""
+        found = {
+            float(min(group.letters))
+            for line, group in groups
+            if noun
+            in [words.stem(line.text(place)) for place in range(group.end, min(group.end + 3, len(line.tokens)))]
+        }
+    return found.pop() if len(found) == 1 else None

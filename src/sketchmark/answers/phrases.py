@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from typing import Any
 
 from sketchmark.answers import roles, vocabulary
@@ -108,6 +108,9 @@ _KIND = SETS["kind"]
 _ADJECTIVE = re.compile(r"\w{2,}(?:al|ic|ous|ful|ive|ish|less|able|ible|ern|ular|ny|my|den|ed)\Z")
 _COLOURS, _COMPOUND, _IS, _PREPOSITIONS = SETS["colours"], SETS["compound"], SETS["is"], SETS["preposition"]
 _ARTICLE = word_set("a an the")
+_NAMES_A_THING = _IS | _ARTICLE
+_ROMANCE = word_set("un une una uno um uma le la el il lo los las les l'")
+"""Articles of languages whose adjectives follow the noun."""
 _LIGHT = vocabulary.FILLER.union(vocabulary.CHOOSE, vocabulary.PRONOUN, vocabulary.CONCLUDING, ["i", "we"])
 _LIGHT |= word_set("yes no well ok okay sure")
 
@@ -121,6 +124,10 @@ class _Entry:
         self.slots = [group for group in line.groups if group.form == "slot"]
         self.groups = [group for group in line.groups if group.form != "slot"]
         self.announced = announced(line)
+        self._listed: dict[int, bool] = {}
+        self.two_subjects = roles.has_two_subjects(self.texts)
+        copulas = ((at if text in _IS else -1) for at, text in enumerate(self.texts))
+        self.copula = [-1, *accumulate(copulas, max)]
         self.named = {place for group in self.groups for place in range(group.start, group.end)}
 
     @property
@@ -150,7 +157,7 @@ class _Entry:
         either = {before, after} & {"or", "versus", "/"} or after in ("would", "could", "might", "may", "from")
         following = self.texts[group.end + 1 : group.end + 3]
         joined = after in ("and", "&") and not vocabulary.PRONOUN.intersection(following) and "i" not in following
-        if (joined and not self._lists(begin) and self.announced is None) or roles.has_two_subjects(self.texts):
+        if (joined and not self._lists(begin) and self.announced is None) or self.two_subjects:
             return "doubted"
         gone = after in _IS and self.line.text(group.end + 1) in ("missing", "absent", "gone")
         part = self.texts[begin : begin + 2] in (["only", "its"], ["only", "the"]) or gone
@@ -159,7 +166,7 @@ class _Entry:
             return "doubted"
         if _ELSE.intersection(self.texts[group.end : group.end + 3]):
             return "doubted"
-        if self.line.hedged_at(group) or either or before in _DOUBTING or self.statement.aside:
+        if self.line.hedged_at(group) or either or before in _DOUBTING or before == "toy" or self.statement.aside:
             return "doubted"
         if self._is_another(before, group):
             return "another"
@@ -182,6 +189,8 @@ class _Entry:
     def _modifies(self, group: Group) -> bool:
         """Return whether a noun follows of which the phrase is only a part: `heart failure`, but not `blue shirt`."""
         phrase, following = self.texts[group.start], self.line.text(group.end + 1)
+        if group.start and self.texts[group.start - 1] in _ROMANCE and len(self.line.text(group.end)) > 2:
+            return False
         verb = following in ("it", "the", "a", "an", "this", "that", "him", "her", "them")
         counted = phrase.isdigit() or any(spelt_numbers(phrase)) or phrase.endswith("ing")
         if not goes_on(self.line, group) or verb or counted or self.line.text(group.end) in _NOUN:
@@ -197,7 +206,7 @@ class _Entry:
             return True
         if _COMPARING.intersection(words[-4:]) or any(word in ("which", "who") for word in words):
             return True
-        copula = next((at for at in range(group.start - 1, begin - 1, -1) if self.texts[at] in _IS), None)
+        copula = self.copula[group.start] if self.copula[group.start] >= begin else None
         if copula is None and self.announced is None:
             bare = [word for word in words if word not in _ARTICLE]
             return "that" in words[1:] or (self.capital and bare[1:] == ["of"] and bare[0] not in _KIND)
@@ -211,6 +220,12 @@ class _Entry:
         return bool(place) and named[0] in ("a", "an", "the") and noun not in _KIND and not noun.endswith("ing")
 
     def _lists(self, begin: int) -> bool:
+        """Return whether the phrase is one of several things; computed once per statement."""
+        if begin not in self._listed:
+            self._listed[begin] = self._lists_others(begin)
+        return self._listed[begin]
+
+    def _lists_others(self, begin: int) -> bool:
         item: list[str] = []
         items, joint = [item], ""
         for place, token in enumerate(self.line.tokens[begin:], begin):
@@ -221,6 +236,9 @@ class _Entry:
                 continue
             elif token.letters or token.text[:1].isalpha():
                 item.append("" if place in self.named else token.text)
+        for item in items:
+            while item and item[-1] in ("one", "ones"):
+                item.pop()
         others = [[word for word in item if word not in ("a", "an", "the")] for item in items if "" not in item]
         others = [item for item in others if item and len(item) <= 4 and not CLAUSE.intersection(item)]
         for one, other in pairwise(items):
@@ -253,7 +271,9 @@ class _Entry:
 
     @property
     def is_pointing(self) -> bool:
-        """True for `this is …`."""
+        """True for `this is …`, but not for `it is commonly used`."""
+        if any(text.endswith(("ly", "ed")) or text in ("made", "found", "known", "seen") for text in self.texts[1:3]):
+            return False
         return self.texts[:1] in (["it's"], ["that's"]) or (
             self.texts[:1] in (["it"], ["this"], ["that"]) and self.texts[1:2] == ["is"]
         )
@@ -275,7 +295,7 @@ class _Reader:
         given: Parsed[bool] | None = None
         taken_back = due = False
         for entry in entries:
-            if entry.statement.takes_back:
+            if entry.statement.takes_back or (entry is not entries[0] and entry.statement.torn):
                 given, taken_back = None, True
             if not entry.statement.own:
                 continue
@@ -304,7 +324,8 @@ class _Reader:
         """Return whether a reply without an announcement gives the phrase; False if it gives something else."""
         if any(entry.statement.refused for entry in entries) or entries[-1].line.breaks_off:
             return None
-        since = max((at for at, entry in enumerate(entries) if entry.statement.takes_back), default=0)
+        backs = (at for at, one in enumerate(entries) if one.statement.takes_back or (at and one.statement.torn))
+        since = max(backs, default=0)
         meant = [entry for entry in entries[since:] if entry.groups]
         if not meant:
             return None if taken_back and not any(is_bare(entry.line) for entry in entries[since:]) else False
@@ -319,7 +340,7 @@ class _Reader:
         turned = any(entry.statement.corrects and entries.index(entry) > entries.index(sure) for entry in others)
         described = roles.describes(sure.texts)
         alike = any(
-            (described and roles.describes(one.texts)) or (sure.places and _IS.intersection(one.texts))
+            (described and roles.describes(one.texts)) or (sure.places and _NAMES_A_THING.intersection(one.texts))
             for one in others
         )
         alike = alike or any(entry.is_like(sure) or (entry.is_pointing and not sure.is_pointing) for entry in others)
@@ -339,7 +360,8 @@ def answers_with(phrases: Sequence[str], response: Any, *, exact: bool = False) 
     """
     reader, heard = _Reader(phrases, exact), said(response)
     slots = [reader.read(content, ()).value for content in heard.slots]
-    return reader.read(heard.text, slots)
+    read = reader.read(heard.text, slots)
+    return UNREAD if read.value is False and reader.words.scattered(response) else read
 
 
 _ROUNDING = 1e-9
@@ -369,7 +391,8 @@ def number(sample: Sample, episode: Episode, grading: Grading) -> Scores:
     expected = parse_number(str(answer))
     if expected is None:
         raise BadInput(f"the answer of sample {sample.id} is {answer!r}, not a number")
-    read, tolerance = read_number(episode.answer), float(sample.target.get("tolerance", 0))
+    read = read_number(episode.answer, _question(sample))
+    tolerance = float(sample.target.get("tolerance", 0))
     near = read.value is not None and abs(read.value - expected) <= tolerance + _ROUNDING * abs(expected)
     return _scores(read, expected, near)
 

@@ -28,7 +28,7 @@ _END = re.compile(
     r"|(?=\b(?:no,? )?(?:wait|scratch that)\b)"
     rf"|(?:\.\.\.?|…|[,;](?=\s)|\s[—–-])\s{{0,3}}(?:(?:oh|uh|um|hmm|ah|or|well|sorry),? )?(?={_NO})"
     rf"|(?:\.\.\.|…|[,;—–-])\s{{0,3}}(?=(?:or )?(?:{_WITHDRAWING})\b)"
-    r"|\s?(?:→|->)\s?(?=corrected\b)"
+    r"|\s?(?:→|->)\s?(?=corrected\b)|\s(?=(?-i:Actually|Wait|Sorry|Oops|Correction)\b)"
     r"|,\s(?=(?:and |but )?(?:now|finally|in the end|eventually)\s(?!that\b))"
     r"|,\s(?=[^,.;]{1,30} (?:after|on) (?:a |another )?(?:closer|second|careful|more careful|proper) )"
     r"|\s?\((?=(?:edit|correction|actually|no|sorry|rather)\b)"
@@ -47,7 +47,7 @@ _LABEL_END = re.compile(
     r"(?:\A|\s)[\"'(\[]{0,2}[A-Za-z]\.\Z|(?:\A|\s)\d{1,2}\.\Z|\b(?:dr|mr|mrs|ms|st|no|approx|ca|cf)\.\Z", re.I
 )
 _ASIDE = re.compile(
-    r"\((?=[^()\s]{1,40}\s[^()\s]{1,40}\s"
+    r"\((?!(?:edit|correction|actually|no|sorry|rather)\b)(?=[^()\s]{1,40}\s[^()\s]{1,40}\s"
     r"|(?:possibly|maybe|perhaps|not|previously|formerly|was|runner-up|second|alternatively|backup)[\s:])"
     r"[^()\n]{3,300}\)",
     re.I,
@@ -72,7 +72,28 @@ _LEAD_BACK = re.compile(
 _TURN = re.compile(r"but|however|yet", re.I)
 _SAYS_NO = re.compile(r"\s?(?:nope|no)\b", re.I)
 _FALLBACK = re.compile(r"if (?:not|that)|otherwise|failing|alternatively|second choice|runner-up", re.I)
-_CORRECTS = re.compile(r"\s?(?:actually|rather|instead|in fact|but|edit|final|sorry|oops|or rather)\b", re.I)
+_OH_NO = re.compile(rf"\s?(?:(?:oh|ah|uh|um|hmm|well),? )?{_NO}", re.I)
+_CORRECTS = re.compile(
+    r"\s?(?:actually|rather|instead|in fact|but|edit|final|sorry|oops|or rather"
+    r"|(?:hmm,? |but |well,? )?(?:looking|checking|thinking|counting|reading|having looked|examining)"
+    r"(?: \w+){0,3} (?:again|closer|closely|twice)"
+    r"|(?:up)?on (?:a )?(?:closer|second|further|careful|more careful|deeper|reflection|review|re-?\w+)"
+    r"|after (?:a |an? )?(?:closer|second|re-?\w+ing|double[- ]?check\w*))\b",
+    re.I,
+)
+_QUOTED = re.compile(r"(?P<lead>[^.!?\n\"“”«»„「」]{0,160})[\"“«„「](?P<said>[^\"“”«»„「」\n]{4,600})[\"”»“」]")
+
+
+_TORN = re.compile(
+    r"\b(?:back and forth|can(?:no|')t decide|undecided|torn between|not commit|not sure which"
+    r"|hard to (?:say|tell|choose)"
+    r"|\Aso (?:does|is|do|are)\b|toss-?up|coin flip|could go either way"
+    r"|(?:just|equally) as (?:well|likely|plausible|possible)|equally (?:well|likely|plausible|possible|good)"
+    r"|(?:actually|but|hmm|then again|now),? i(?:'m| am) (?:really |honestly )?"
+    r"(?:not (?:so |really |quite |at all )?(?:sure|certain)|unsure)"
+    r"|(?:actually|but|hmm|then again|now),? i (?:do not|don't|no longer) know)\b",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True)
@@ -114,6 +135,11 @@ class Statement:
     def refused(self) -> bool:
         return _REFUSED.search(self.text) is not None
 
+    @property
+    def torn(self) -> bool:
+        """True if it leaves open what was said before."""
+        return _TORN.search(self.text) is not None
+
     @cached_property
     def stated(self) -> bool:
         """True if it is a finding of the model itself."""
@@ -123,7 +149,7 @@ class Statement:
 def statements(text: str, keep: str = "") -> Iterator[Statement]:
     """Yield the statements of a text, line by line. None ends after a label (`B.`) or before a sign in `keep`."""
     apart = asked = False
-    for line in text.splitlines():
+    for line in _QUOTED.sub(_without_hearsay, text).splitlines():
         if not line.strip():
             apart = True
             continue
@@ -140,6 +166,11 @@ def statements(text: str, keep: str = "") -> Iterator[Statement]:
             asked = piece.rstrip("\"') ").endswith("?")
         yield from (Statement(aside[1:-1], aside=True) for aside in asides)
         apart = False
+
+
+def _without_hearsay(quoted: re.Match[str]) -> str:
+    """Drop the words of others, which may be several sentences: `A student would write: "…"`."""
+    return f"{quoted['lead']}…" if _TOLD.search(quoted["lead"]) else quoted[0]
 
 
 def _pieces(line: str, keep: str) -> Iterator[tuple[str, bool]]:
@@ -164,7 +195,7 @@ def _sentences(line: str, keep: str) -> Iterator[tuple[str, bool]]:
             continue
         following = line[end.end() : end.end() + 1]
         label = _LABEL_END.search(piece[-6:] if start < end.start() - 6 else piece)
-        turns = asks or _FALLBACK.match(line, end.end()) is not None or _CORRECTS.match(line, end.end()) is not None
+        turns = asks or any(one.match(line, end.end()) is not None for one in (_FALLBACK, _CORRECTS, _OH_NO))
         if label and ((len(piece.strip()) <= 6 and not turns) or (following and following in keep)):
             continue
         yield piece.strip(), turned

@@ -69,7 +69,10 @@ def _pattern(*tables: Mapping[str, str]) -> tuple[re.Pattern[str], dict[str, str
     return re.compile(any_word(ours), re.IGNORECASE), ours
 
 
-_WORDS = (_pattern(TABLES["unspaced"]), _pattern(TABLES["idioms"], TABLES["spaced"]))
+_WORDS = (
+    _pattern(TABLES["unspaced"], {"i cannot tell": TABLES["unknown"]}),
+    _pattern(TABLES["idioms"], TABLES["spaced"]),
+)
 APOSTROPHE = str.maketrans({"’": "'", "‘": "'", "ʼ": "'"})
 
 
@@ -77,16 +80,21 @@ _SUFFIX = re.compile(r"(?<=\b[A-Z])'(?:[dt][iıuü]r|y?[iıuüea]|[dt][ae]n?)\b"
 """Turkish endings after a letter: `B'dir`."""
 
 
+_BLANKS = re.compile(" {2,}")
+
+
 def in_our_words(text: str) -> str:
     """Replace idioms and words of other languages by the plain English words of the tables."""
     text = _SUFFIX.sub(" ", text.translate(APOSTROPHE))
     for pattern, ours in _WORDS:
         text = pattern.sub(lambda found, ours=ours: f" {ours[' '.join(found[0].casefold().split())]} ", text)  # type: ignore[misc]
-    return text
+    return _BLANKS.sub(" ", text)
 
 
+LETTERS = re.compile(r"[^\W\d_]+")
 _WORD = re.compile(r"[^\W_]+(?:['-][^\W_]+)*|[,;:]")
-_SHORT = {"there's": "there is", "it's": "it is", "that's": "that is", "here's": "here is", "i've": "i have"}
+_SHORT = {f"{word}'s": f"{word} is" for word in ("there", "it", "that", "here", "he", "she", "this", "what")}
+_SHORT |= {f"{word}'re": f"{word} are" for word in ("they", "we", "you")} | {"i've": "i have", "i'm": "i am"}
 _STEMS = {"ca": "can", "wo": "will", "sha": "shall"}
 
 

@@ -47,11 +47,12 @@ _PLACES = _PICTURE | SETS["places"]
 _THERE = SETS["there"]
 _ODD = (NEGATOR | HEDGE - {"can"}) | SETS["odd"]
 _DOUBT = HEDGE - {"can"} | SETS["doubt"]
-_FIRST = word_set("there no i we it they the this that these a an")
+_FIRST = word_set("there no i we it they the this that these a an though although even while because since as")
 _LEADS = re.compile(r"(?:(?:so|thus|hence|therefore|overall|and|indeed|clearly|yes|sure|well|,) )+")
 _REPORTED = re.compile(
-    r"\A(?:[^,]{0,40}? )?(?:i|we) (?:can |could |cannot )?(?:confidently |safely )?"
+    r"\A(?:[^,]{0,40}? )?(?:i|we) (?:can |could |cannot |would )?(?:confidently |safely )?"
     r"(?:say|confirm|conclude|report|state|deny) that "
+    r"|\A(?:i|we) (?:think|believe) (?:that )?(?=(?:there|the|it|this|that|no|an?)\b)"
 )
 _SURE = r"(?:clearly |definitely |indeed |obviously |currently |also |really |actually |plainly )?"
 _PRESENT = "|".join(sorted(_THERE))
@@ -84,14 +85,33 @@ _LED_BY = re.compile(
     r"(?:evidence|signs?|indications?) of "
 )
 _JOINT = re.compile(r" ?(?:,|\bor\b|\bnor\b|\band\b) ?")
-_UNTRUE = re.compile(r"it is (?:not true|false|not the case) that ")
+_UNTRUE = re.compile(
+    r"it (?:is|would be) (?:not (?:true|correct|right|the case)|false|wrong|incorrect|untrue|inaccurate)"
+    r"(?: to (?:say|claim|state))? (?:that )?"
+)
 _AUXILIARY = word_set("is are was were does do did has have had can could will be been")
 _DENYING = word_set("not cannot never no")
 _RESTATED_ODD = word_set("or not no never there")
-_CLAUSE_END = re.compile(r"[,;:]\s(?:(?:so|because|since|and|as|therefore|thus|hence|meaning|which means)\s)?")
+_CLAUSE_END = re.compile(
+    r"[,;:]\s(?!not\b)(?:(?:so|because|since|and|as|therefore|thus|hence|meaning|which means)\s)?"
+)
 _PRONOUNS = (["it"], ["they"], ["he"], ["she"])
+_NOBODY = (["nobody"], ["none"], ["neither"], ["no"])
+_REPHRASED = re.compile(r"(?:you(?:'re| are)? (?:ask|want)|the question (?:is|asks))", re.I)
+_SEEMS = re.compile(r" (?:(?:appears?|seems?|looks?) to be|to be|at all|appears?|seems?|looks?(?= (?:\w+ )?$)) ")
+_ADVERBS = word_set(
+    "indeed also really still very quite too now currently here wide clearly definitely certainly obviously actually"
+    " visibly plainly truly simply fully completely entirely"
+)
+_SECOND_PREDICATE = re.compile(r",? and (?=(?:is|are|was|were|has|have|does|do|did|can|will)\b)")
+_OPPOSITES = {
+    (stem(one.replace("_", " ")), stem(other.replace("_", " ")))
+    for pair in TABLES["opposites"].split()
+    for one, other in (pair.split("/"), pair.split("/")[::-1])
+}
 _FEW = 4
 """Clauses of a reply that is compared with the question."""
+_IF = re.compile(r"\bsi (?!ved)", re.I)
 _SHORT_REPLY = 80
 _ENGLISH = word_set("is are was were does do did can there the")
 _EXISTS, _ABSENT = (re.compile(any_word(word_set(TABLES["existence"][name])), re.I) for name in ("yes", "no"))
@@ -101,7 +121,7 @@ _ELSEWHERE = SETS["elsewhere"]
 _SECOND = SETS["second"]
 """Words that are in no name of a thing: they begin a second clause."""
 _OPENING = re.compile(rf"^(?:in|on|from) (?:(?:{_GENERIC}) )+(?:, )?")
-_WHERE = re.compile(rf" (?:(?:in|on|within|from|of) (?:(?:{_GENERIC})(?: |$))+|here)$")
+_WHERE = re.compile(rf" (?:anywhere|(?:in|on|within|from|of) (?:(?:{_GENERIC})(?: |$))+|here)$")
 
 
 @dataclass(frozen=True)
@@ -155,7 +175,7 @@ def _exists(text: str, question: str) -> bool | None:
     signs = {sign for sign in question if is_wide(sign)} - _ASKING_SIGNS
     shared = signs & set(text) or any(len(word) > 2 and word not in FILLER for word in words & asked)
     doubted = set(in_our_words(text).split()) & (HEDGE | {"or", "but", "if", "?", "ли", "ob"})
-    unsure = doubted or words & {"se", "si", "ob", "ли"} or "是否" in text
+    unsure = doubted or words & {"se", "ob", "ли"} or "是否" in text or _IF.search(text)
     if not shared or len(text) > _SHORT_REPLY or asked & _ENGLISH or unsure:
         return None
     if _ABSENT.search(text):
@@ -165,19 +185,23 @@ def _exists(text: str, question: str) -> bool | None:
 
 def _restated(text: str, question: Sequence[str]) -> bool | None:
     """Return whether a reply of a few clauses repeats the question as a finding: "The man wears a hat"."""
-    made = list(statements(in_our_words(text)))
-    if question[0] not in _AUXILIARY or _RESTATED_ODD.intersection(question):
+    made = [one for one in statements(in_our_words(text)) if not _REPHRASED.match(one.text)]
+    odd = _RESTATED_ODD - {"there"} if "than" in question else _RESTATED_ODD
+    if question[0] not in _AUXILIARY or odd.intersection(question):
         return None
     if not all(one.own and not one.takes_back and not (at and one.corrects) for at, one in enumerate(made)):
         return None
-    asked = [stem(word) for word in question[1:] if word not in _ARTICLES | _AUXILIARY]
-    clauses = [written_out(clause) for one in made for clause in _CLAUSE_END.split(one.text.rstrip(".!;"))]
+    asked, exists = _content(question[1:]), any(form.fullmatch(_bare(list(question))) for form in _ASKED)
+    clauses = [
+        written_out(clause) for one in made for clause in _CLAUSE_END.split(_same_subject(one.text.rstrip(".!;")))
+    ]
     if not asked or len(clauses) > _FEW or any(len(clause) > _LONGEST for clause in clauses):
         return None
     verdicts: set[bool | None] = set()
     for place, clause in enumerate(clauses):
+        clause = _REPORTED.sub("", " ".join(clause), count=1).split()
         same_subject = place == 0 or clause[:1] == clauses[0][:1]
-        verdict = _repeats(clause, asked) if same_subject or clause[:1] not in _PRONOUNS else None
+        verdict = _repeats(clause, asked, exists) if same_subject or clause[:1] not in _PRONOUNS else None
         if verdict is None and (asked[-1] in map(stem, clause) or _DOUBT.intersection(clause)):
             return None
         verdicts.add(verdict)
@@ -185,12 +209,22 @@ def _restated(text: str, question: Sequence[str]) -> bool | None:
     return verdicts.pop() if len(verdicts) == 1 else None
 
 
-def _repeats(clause: Sequence[str], asked: Sequence[str]) -> bool | None:
+def _repeats(clause: Sequence[str], asked: Sequence[str], exists: bool) -> bool | None:
     """Return whether a clause affirms or denies the question's sentence, or only its subject and predicate."""
+    if untrue := _UNTRUE.match(" ".join(clause)):
+        verdict = _repeats(" ".join(clause)[untrue.end() :].split(), asked, exists)
+        return None if verdict is None else not verdict
+    if clause[:1] in _NOBODY and len(asked) > 1:
+        tail = _content(clause)[1:]
+        return False if tail[-2:] == list(asked[-2:]) or tail == asked[1:] else None
+    if not exists and _instead(clause, asked):
+        return False
     denied = sum(word in _DENYING for word in clause)
-    said = [stem(word) for word in clause if word not in _ARTICLES | _AUXILIARY | _DENYING | {","}]
+    said = _content([word for word in clause if word not in _DENYING])
     if denied > 1 or not said:
         return None
+    if not denied and _opposite(said, asked):
+        return False
     ends = next((place for place, word in enumerate(asked) if word in _PREPOSITIONS), len(asked))
     core = asked[:ends] if denied or asked[ends : ends + 1] == ["than"] else asked
     fuller = not denied and said[: len(asked)] == asked and len(said) > len(asked)
@@ -200,6 +234,39 @@ def _repeats(clause: Sequence[str], asked: Sequence[str]) -> bool | None:
     if same or added or (len(core) > 1 and said == core) or (pronoun and said[1:] == core[-1:]):
         return denied == 0
     return None
+
+
+def _content(words: Sequence[str]) -> list[str]:
+    """Return the stems of the words that matter: without articles, auxiliaries, adverbs and commas."""
+    text = _SEEMS.sub(" ", f" {' '.join(words)} ")
+    kept = (word for word in text.split() if word not in _ARTICLES | _AUXILIARY and word != ",")
+    return [stem(word) for word in kept if word not in _ADVERBS]
+
+
+def _same_subject(text: str) -> str:
+    """Begin a clause at a second predicate: `The man sits and is smiling` says that he is smiling."""
+    return _SECOND_PREDICATE.sub(", it ", text)
+
+
+def _instead(clause: Sequence[str], asked: Sequence[str]) -> bool:
+    """Return whether a clause says another thing than was asked: `grey, not blue`, `2017 was best, not 2018`."""
+    if clause.count("not") != 1 or clause[0] == "not" or _DOUBT.intersection(clause):
+        return False
+    place = clause.index("not")
+    said, other = _content(clause[:place]), _content(clause[place + 1 :])
+    if not said or not other or said == asked:
+        return False
+    if len(asked) == 1:
+        return other == asked
+    predicate = said[:1] == asked[:1] and other == asked[-len(other) :] and len(other) < len(asked) and len(said) > 1
+    rest = asked[len(other) :]
+    return predicate or (other == asked[: len(other)] and bool(rest) and said[-len(rest) :] == rest)
+
+
+def _opposite(said: Sequence[str], asked: Sequence[str]) -> bool:
+    """Return whether a clause differs from the question only in a word and its opposite."""
+    changed = [pair for pair in zip(said, asked, strict=False) if pair[0] != pair[1]]
+    return len(said) == len(asked) and len(changed) == 1 and changed[0] in _OPPOSITES
 
 
 def _said(clause: str, thing: _Thing, *, alone: bool) -> bool | None:
@@ -316,8 +383,10 @@ def _plain(name: str) -> str:
 
 
 _SAID = re.compile(
-    r"\b(?P<yes>yes|yeah|yep|yup)\b"
-    r"|\b(?P<no>no|nope|nah)\b(?=\s?(?:[^\w\s]|\Z)|\s?\n|\s(?:it|there|this|that|the|i|we|he|she|they|because|since|as"
+    r"(?<![a-z\d_])(?P<yes>yes|yeah|yep|yup)(?![a-z\d_])"
+    r"|\bin the (?:(?P<yes_in>affirmative)|(?P<no_in>negative))\b"
+    r"|\b(?:with|is) an? (?:clear |definite |resounding |firm |simple )?(?P<no_a>no)\b"
+    r"|(?<![a-z\d_])(?P<no>no|nope|nah)(?![a-z\d_])(?=\s?(?:[^\w\s]|\Z|で|입|이)|\s?\n|\s(?:it|there|this|that|the|i|we|he|she|they|because|since|as"
     r"|but|and|or|not|is|was|are|if|in|on|at|to|such|from|sir|thanks)\b)"
     rf"|{_START}(?:(?P<yes_start>{_plain('yes')})|(?P<no_start>{_plain('no')})){_END}"
     rf"|\b(?:(?P<yes_end>{_plain('yes')})|(?P<no_end>{_plain('no')})){_CLOSE}"
@@ -330,7 +399,9 @@ _TRUTH = re.compile(
     r"(?:(?P<yes>true|correct|affirmative)|(?P<no>false|incorrect|negative))(?=[^\w\n]{0,3}$)",
     re.IGNORECASE | re.MULTILINE,
 )
-_WHOLE = rf"(?:(?P<yes>{_sentences('affirmed')})|(?P<no>{_sentences('denied')}))(?=\s?[.!,;…。、*\")\]]|'(?!\w)|\s?$)"
+_WHOLE = (
+    rf"(?:(?P<yes>{_sentences('affirmed')})|(?P<no>{_sentences('denied')}))(?=\s?[.!,;:…。、*\")\]]|'(?!\w)|\s?$)"
+)
 _BOTH = re.compile(
     rf"(?<!\w)(?:(?:{_plain('yes')})[ /]{{1,3}}(?:(?!but\b|sondern\b)\w+[ /]{{1,3}}){{0,2}}(?:{_plain('no')}|no)"
     rf"|(?:{_plain('no')}|no)[ /]{{1,3}}(?:(?!but\b|sondern\b)\w+[ /]{{1,3}}){{0,2}}(?:{_plain('yes')}))(?!\w)",

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
+import numpy as np
+
 from sketchmark.audit.contrasts import (
     DRAWING_MODE,
     GAIN,
@@ -27,13 +29,12 @@ from sketchmark.episode.desk import CANVASES
 from sketchmark.errors import BadInput, RunConflict
 from sketchmark.folder import RunFolder
 from sketchmark.folder.builders import as_rows
-from sketchmark.folder.columns import Rows
-from sketchmark.folder.format import Score
+from sketchmark.folder.columns import Floats, Rows
 from sketchmark.folder.index import CellView, RunView, open_cells
 from sketchmark.results.summary import Pairs, averaged, interval_of, mean_of, pair, withheld
 from sketchmark.runs import More
 from sketchmark.stats.differences import CLEAR, Difference, holm
-from sketchmark.stats.intervals import Interval, as_bracket, as_percent
+from sketchmark.stats.intervals import Interval, as_bracket, as_percent, interval
 from sketchmark.stats.power import MISSES, Pilot, Sequence, samples_needed, sequence
 
 __all__ = ["Audit", "ConditionScore", "Finding", "TaskAudit", "as_json", "audit"]
@@ -210,50 +211,49 @@ def _size(found: Difference) -> str:
 
 
 def _shares(task: _Task, look: Look) -> list[Finding]:
-    def wrong(row: Score) -> float | None:
-        value = row.value(task.metric)
-        return None if value is None else 1 - value
-
-    def drawn_wrongly(row: Score) -> float | None:
-        return None if row.drawing_right is None else float(not row.drawing_right)
-
+    none = as_rows(())
+    oracle, own, corrupt = (task.rows.get(place, none) for place in ("oracle", "own", "corrupt"))
+    drawn = own.drawing_right()
     found = (
         _share(
             "lost by reading", "oracle, not right",
             "Misreading: {share} wrong despite ground-truth images.",
-            task.rows.get("oracle", as_rows(())), wrong, look,
+            oracle, 1 - oracle.metric(task.metric), look,
         ),
         _share(
             "drawn wrongly", "drawn wrongly",
             "Wrong drawings in {share} of {n} episodes.",
-            task.rows.get("own", as_rows(())), drawn_wrongly, look,
+            own, np.where(drawn < 0, np.nan, drawn == 0), look,
         ),
         _share(
             "follows corrupt", "follows corrupt",
             "Follows a corrupted drawing in {share} of {n} episodes.",
-            task.rows.get("corrupt", as_rows(())), lambda row: row.value(_FOLLOWS), look,
+            corrupt, corrupt.metric(_FOLLOWS), look,
         ),
     )  # fmt: skip
     return [one for one in found if one]
 
 
-def _share(
-    name: str, label: str, words: str, rows: Rows, value: Callable[[Score], float | None], look: Look
-) -> Finding | None:
-    """Average a value from 0 to 1 over the rows that have it; None if no row has."""
-    found = averaged(rows.values(), value)
-    if not found or any(not 0 <= number <= 1 for _, number in found):
+def _share(name: str, label: str, words: str, rows: Rows, values: Floats, look: Look) -> Finding | None:
+    """Average a value from 0 to 1 over the rows that have it (the others have NaN); None if no row has."""
+    having = ~np.isnan(values)
+    if not having.any() or bool(((values[having] < 0) | (values[having] > 1)).any()):
         return None
-    measured = interval_of(found)
+    if rows.repeats:
+        by_key = dict(zip(rows, values.tolist(), strict=True))
+        found = averaged(rows.where(having).values(), lambda row: by_key[row.key])
+        measured, samples = interval_of(found), len(set(rows.samples.all()))
+    else:
+        labels, shared = rows.labels()
+        measured, samples = interval(values[having], labels[having] if shared else None), len(rows)
     assert measured.mean is not None and measured.low is not None and measured.high is not None
     half = (measured.high - measured.low) / 2
     more = max(1, math.ceil(measured.n * (half / look.margin) ** 2) - measured.n) if half > look.margin else None
     wide = f" It is not settled to within {100 * look.margin:.0f} points." if more else ""
     sentence = words.format(share=_percent(measured), n=measured.n) + wide + _would_settle(more)
-    samples = {row.sample for row in rows.values()}
     return Finding(
         name, label, "share", measured.mean, measured.low, measured.high, p=None, p_holm=None, n=measured.n,
-        left_out=len(samples) - len(found), verdict="open" if more else "more", more_needed=more, sentence=sentence,
+        left_out=samples - measured.n, verdict="open" if more else "more", more_needed=more, sentence=sentence,
     )  # fmt: skip
 
 
@@ -266,7 +266,10 @@ def gain_sequence(pairs: Pairs, tasks: int) -> Sequence | None:
     """Return the confidence sequence of a drawing gain; None if the score is not from 0 to 1. The error rate is that
     of all tasks together. Samples that share a source are not independent, so only the first of each source
     counts."""
-    first = {one.cluster: one.after - one.before for one in reversed(pairs.pairs)}
+    labels = pairs.clusters
+    changes = (pairs.after - pairs.before).tolist()
+    keys = range(len(changes)) if labels is None else labels
+    first = dict(zip(reversed(keys), reversed(changes), strict=True))
     if any(not -1 <= difference <= 1 for difference in first.values()):
         return None
     return sequence(list(first.values()), MISSES / tasks)

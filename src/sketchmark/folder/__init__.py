@@ -150,13 +150,16 @@ class RunFolder:
         """Yield one row per episode, in the order of the samples."""
         yield from self._within_limit(cell, newest(SCORES.all(self.scores_file(cell, scoring))).values())
 
-    def scored(self, cell: str, scoring: str = "") -> Rows:
-        """Return the same rows by key and without their notes, as columns for statistics over many of them."""
-        return Source(self.scores_file(cell, scoring), NUMBERS, RowBuilder, self.limit(cell)).refresh().columns
+    def scored(self, cell: str, scoring: str = "", *, limited: bool = True) -> Rows:
+        """Return the same rows by key and without their notes, as columns for statistics over many of them. Unless
+        `limited`, also those of samples beyond the last limit."""
+        limit = self.limit(cell) if limited else None
+        return Source(self.scores_file(cell, scoring), NUMBERS, RowBuilder, limit).refresh().columns
 
-    def attempts(self, cell: str) -> Episodes:
+    def attempts(self, cell: str, *, limited: bool = True) -> Episodes:
         """Return the newest attempt of each episode, without transcripts."""
-        return Source(self.episodes_file(cell), ATTEMPTS, EpisodeBuilder, self.limit(cell)).refresh().columns
+        limit = self.limit(cell) if limited else None
+        return Source(self.episodes_file(cell), ATTEMPTS, EpisodeBuilder, limit).refresh().columns
 
     def _within_limit(self, cell: str, lines: Iterable[Line]) -> Iterator[Line]:
         limit = self.limit(cell)

@@ -85,9 +85,8 @@ class Strings:
         data, at = self.data.tobytes(), self.starts().tolist()
         return [data[begin:end].decode("utf-8", "surrogatepass") for begin, end in pairwise(at)]
 
-    def one(self, place: int) -> str:
-        begin = int(np.sum(self.lengths[:place], dtype=np.int64))
-        return self.data[begin : begin + int(self.lengths[place])].tobytes().decode("utf-8", "surrogatepass")
+    def at(self, place: int, starts: Array) -> str:
+        return self.data[starts[place] : starts[place + 1]].tobytes().decode("utf-8", "surrogatepass")
 
     def take(self, places: Places) -> Strings:
         at, parts = self.starts(), []
@@ -188,13 +187,17 @@ class Rows(Columns[Score]):
         return self.arrays["scored"].astype(bool)
 
     def at(self, place: int) -> Score:
+        texts = (("sample", self.samples), ("fingerprint", self.fingerprints))
+        return self._row(place, *(one.at(place, self.kept(name, one.starts)) for name, one in texts))
+
+    def _row(self, place: int, sample: str, fingerprint: str) -> Score:
         arrays, lists = self.arrays, self.lists
         scoring, judge, extractor = lists["kinds"][arrays["kind"][place]]
         frames = int(arrays["frames"][place])
         return Score(
             index=int(arrays["index"][place]),
-            sample=self.kept("sample list", self.samples.all)[place],
-            fingerprint=self.kept("fingerprint list", self.fingerprints.all)[place],
+            sample=sample,
+            fingerprint=fingerprint,
             groups={key: self.group_values(key)[arrays[f"g.{key}"][place]] for key in self._shape("groups", place)},
             scored=bool(arrays["scored"][place]),
             values={
@@ -252,7 +255,7 @@ class Rows(Columns[Score]):
             return np.full(len(self), np.nan)
         values = np.where(self.scored, self.numbers(f"v.{name}"), np.nan)
         if (large := np.abs(values) > LARGEST).any():
-            sample = self.samples.one(int(np.argmax(large)))
+            sample = self.samples.at(int(np.argmax(large)), self.samples.starts())
             raise BadInput(f"the score {name} of {sample} is too large to compute with", "score the run again")
         return values
 
@@ -337,7 +340,7 @@ class _Values(ValuesView[Score]):
 
     def __iter__(self) -> Iterator[Score]:
         rows: Rows = self._mapping  # type: ignore[attr-defined]
-        return (rows.at(place) for place in range(len(rows)))
+        return map(rows._row, range(len(rows)), rows.samples.all(), rows.fingerprints.all())
 
 
 def _selected(rows: Rows, places: Places) -> Rows:

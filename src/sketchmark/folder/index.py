@@ -78,8 +78,9 @@ class CellView:
     @property
     def scoring(self) -> str:
         """The scoring of the rows that were read, or else of the file's first."""
-        rows = self.rows.values() or NUMBERS.all(self._scores.path)
-        return next((row.scoring for row in rows), "")
+        if len(self.rows):
+            return self.rows.at(0).scoring
+        return next((row.scoring for row in NUMBERS.all(self._scores.path)), "")
 
     def scored(self) -> Rows:
         """Return the rows in the order of the samples."""

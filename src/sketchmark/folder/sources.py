@@ -126,7 +126,8 @@ class Source(Generic[Record, Made]):
                 self._store()
 
     def _place(self) -> Path:
-        name = hashlib.sha256(os.fsencode(self.path.resolve())).hexdigest()[:32]
+        named = os.fsencode(self.path.resolve()) + f"\0{self._limit}".encode()
+        name = hashlib.sha256(named).hexdigest()[:32]
         return default_cache() / "index" / f"{name}.{self._builder.KIND.__name__.lower()}"
 
     def _store(self) -> None:

@@ -32,7 +32,6 @@ from sketchmark.lmms_eval.shape import (
     functions,
     functions_in,
     mapping,
-    not_sent,
     pipelines,
     read_config,
 )
@@ -118,9 +117,6 @@ class LmmsFile:
         self.influence: dict[str, Influence] = {}
         """Metric → the influence of its results, once it is computed."""
         name = self.config.get("task", path.stem)
-        if unsent := not_sent(self.config):
-            told = ", ".join(f"{key}: {value}" for key, value in unsent.items())
-            notify(f"{name}: these generation_kwargs are not sent to the model: {told}")
         if files := self._functions.files:
             notify(f"{name}: running {', '.join(files)} of {path.parent} (--trust-code)")
         self._check()

@@ -335,18 +335,18 @@ def generation(config: Config, model: str) -> dict[str, Any]:
         settings["max_new_tokens"] = int(given["max_new_tokens"])
     if given.get("seed") is not None:
         settings["seed"] = int(given["seed"])
-    return settings | {key: given[key] for key in ("top_p", "top_k") if sampling and given.get(key)}
+    further = {
+        key: value for key, value in given.items() if key not in _READ and value not in (None, _AS_USUAL.get(key))
+    }
+    return settings | further | {key: given[key] for key in ("top_p", "top_k") if sampling and given.get(key)}
 
 
-_SENT = ("max_new_tokens", "temperature", "do_sample", "top_p", "top_k", "seed", "until")
+_READ = ("max_new_tokens", "temperature", "do_sample", "top_p", "top_k", "seed", "until")
+"""Settings with a meaning here. `until` truncates replies when they are scored. All others are passed on as they are:
+a run names those that a model does not receive."""
+
 _AS_USUAL = {"num_beams": 1, "repetition_penalty": 1, "num_return_sequences": 1}
-
-
-def not_sent(config: Config) -> Config:
-    """Return the file's settings that are not sent to a model, except those with the value that every server uses
-    anyway."""
-    given = mapping(config.get("generation_kwargs")).items()
-    return {key: value for key, value in given if key not in _SENT and value not in (None, _AS_USUAL.get(key))}
+"""Values that every server uses anyway."""
 
 
 _KWARGS, _BLOCK = "lmms_eval_specific_kwargs", "bagel_interleaved"

@@ -10,6 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from msgspec import UNSET, structs
 
 from sketchmark.answers.extractor import CHECKED
@@ -18,7 +19,7 @@ from sketchmark.episode import EXTRACTED, Failure, Grading, check_extractor, rul
 from sketchmark.errors import BadInput, SketchmarkError
 from sketchmark.files import write_atomic
 from sketchmark.files.jsonl import LineWriter, count_lines, encode, line_at, plain, seal
-from sketchmark.folder import ATTEMPTS, NUMBERS, SCORES, RunFolder
+from sketchmark.folder import ATTEMPTS, NUMBERS, SCORES, RunFolder, without_score
 from sketchmark.folder.format import EpisodeLine, Score, ScoreRow
 from sketchmark.folder.records import newest, unpack_episode
 from sketchmark.progress import NOBODY, Watcher
@@ -50,6 +51,8 @@ async def fill_scores(
     for cell, task in tasks.items():
         for suffix in ("", *beside):
             how = replace(grading, scoring=suffix) if suffix else grading
+            if how.scoring != EXTRACTED and _all_valid(folder, cell, suffix, how):
+                continue
             rows = newest(NUMBERS.all(folder.scores_file(cell, suffix))).values()
             valid = {(row.key, row.started) for row in rows if _is_valid(row, how)}
             played = [(line.key, line.started) for line in folder.episodes(cell)]
@@ -58,6 +61,16 @@ async def fill_scores(
                 new = await _scored(folder, cell, suffix, task, how, watcher, valid.intersection(played))
                 new.replace(path)
             await _check_extractor(folder, cell, path, task, how)
+
+
+def _all_valid(folder: RunFolder, cell: str, suffix: str, grading: Grading) -> bool:
+    """Check by columns that the newest attempt of every episode has a valid score, as it mostly has."""
+    rows, episodes = folder.scored(cell, suffix, limited=False), folder.attempts(cell, limited=False)
+    if without_score(episodes, rows):
+        return False
+    kinds = rows.arrays["kind"].astype(np.int64) * (len(rows.lists["flags"]) + 1) + rows.arrays["flag"]
+    _, first = np.unique(kinds, return_index=True)
+    return all(_is_valid(rows.at(int(place)), grading) for place in first)
 
 
 def _is_valid(row: Score, grading: Grading) -> bool:

@@ -466,7 +466,7 @@ def live_result(cell: CellView) -> CellResult:
 def _result(cell: CellView) -> CellResult:
     result = describe(summarise(cell.rows, None), cell.about)
     result.task = cell.task
-    result.scoring = next((row.scoring for row in cell.rows.values()), "")
+    result.scoring = cell.rows.at(0).scoring if len(cell.rows) else ""
     return result
 
 
@@ -563,6 +563,9 @@ def _shown(cell: CellView) -> Mask:
 
 def _answers(cell: CellView, chosen: Mask) -> Answers:
     found = _mean(cell.headline, cell.rows, chosen)
-    having = averaged(cell.rows.where(chosen).values(), lambda row: row.value(cell.headline))
-    right = sum(value >= 1 for _, value in having)
+    if cell.rows.repeats:
+        having = averaged(cell.rows.where(chosen).values(), lambda row: row.value(cell.headline))
+        right = sum(value >= 1 for _, value in having)
+    else:
+        right = int((cell.rows.metric(cell.headline)[chosen] >= 1).sum())
     return Answers(found.mean, (found.low, found.high), found.n, right)

@@ -37,7 +37,7 @@ MIXED = "mixed"
 """The look of a set of samples that have all looks in turn."""
 SIZE = 512
 _SMALLEST, _LARGEST = 192, 2048
-_PLAN = re.compile(r"^\W*next: (.+?)\.?\s*$", re.IGNORECASE | re.MULTILINE)
+_PLAN = re.compile(r"^[^\w\n]*next: (.+)", re.IGNORECASE | re.MULTILINE)
 _BETWEEN_WORDS = re.compile(r"[\s:_-]+")
 
 
@@ -185,7 +185,7 @@ class StepWorld(StepByStep[Some]):
 
     def plans(self, shown: Shown) -> list[str]:
         own = [part.text for part in shown.later if part.by == "model" and part.text]
-        return [found[1].lower() for text in own if (found := _PLAN.search(text))]
+        return [found[1].strip().removesuffix(".").lower() for text in own if (found := _PLAN.search(text))]
 
     def astray(self, state: Some, move: str, before: str, rng: Random) -> Some | None:
         """Return where another step leads than the right one."""

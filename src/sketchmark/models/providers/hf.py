@@ -6,7 +6,7 @@ Concurrent calls are generated together in batches (`batch_size=N|auto`), in a w
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Collection, Hashable, Mapping
+from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -16,10 +16,19 @@ from sketchmark.episode.model import Model, Options, Reply, Usage
 from sketchmark.episode.sample import Context
 from sketchmark.errors import CallFailed, SketchmarkError
 from sketchmark.models import layout
-from sketchmark.models.arguments import Arguments, Value
+from sketchmark.models.arguments import Arguments, Value, stop_words
+from sketchmark.models.failures import USE_BLIND
 from sketchmark.models.layout import finish_of_text
 from sketchmark.models.providers import Provider
-from sketchmark.models.providers.weights import Source, Weights, load, out_of_memory, release_memory
+from sketchmark.models.providers.weights import (
+    AS_IS,
+    Source,
+    Weights,
+    Wording,
+    load,
+    out_of_memory,
+    release_memory,
+)
 
 if TYPE_CHECKING:
     from PIL import Image
@@ -36,12 +45,15 @@ _LONGEST_MESSAGE = 600
 @dataclass(frozen=True)
 class _Waiting(Generic[Job, Result]):
     group: Hashable
+    size: float
     job: Job
     result: asyncio.Future[Result]
 
 
 class Batcher(Generic[Job, Result]):
-    """Runs jobs of the same group together, at most `limit` at once, oldest group first.
+    """Runs jobs of the same group together, at most `limit` at once: the oldest, and those nearest to it in size.
+
+    A batch is padded to its longest job, so jobs of one size waste little.
 
     A batch that does not fit into memory is halved, and the smaller limit stays. A batch that fails for another
     reason is rerun one by one, so that one bad job does not fail the others.
@@ -64,8 +76,8 @@ class Batcher(Generic[Job, Result]):
         self._waiting: list[_Waiting[Job, Result]] = []
         self._worker: asyncio.Task[None] | None = None
 
-    async def submit(self, job: Job, group: Hashable) -> Result:
-        waiting = _Waiting[Job, Result](group, job, asyncio.get_running_loop().create_future())
+    async def submit(self, job: Job, group: Hashable, size: float = 0) -> Result:
+        waiting = _Waiting[Job, Result](group, size, job, asyncio.get_running_loop().create_future())
         self._waiting.append(waiting)
         if self._worker is None or self._worker.done():
             self._worker = asyncio.create_task(self._drain())
@@ -79,7 +91,9 @@ class Batcher(Generic[Job, Result]):
             self._waiting = [entry for entry in self._waiting if not entry.result.done()]
             if not self._waiting:
                 return
-            batch = [entry for entry in self._waiting if entry.group == self._waiting[0].group][: self.limit]
+            oldest = self._waiting[0]
+            alike = [entry for entry in self._waiting if entry.group == oldest.group]
+            batch = sorted(alike, key=lambda entry: abs(entry.size - oldest.size))[: self.limit]
             self._waiting = [entry for entry in self._waiting if entry not in batch]
             outcomes: list[Result | SketchmarkError]
             try:
@@ -136,6 +150,9 @@ _AUTO_BATCH = 16
 _MAX_NEW_TOKENS = 1024
 """Limit if the task has none. The default of transformers is 20, which would truncate most answers."""
 
+_LETTERS, _PIXELS = 4, 28 * 28
+"""Of a token, in most models."""
+
 _SAMPLING = ("top_p", "top_k", "min_p")
 _DECODING = ("repetition_penalty", "no_repeat_ngram_size")
 
@@ -161,6 +178,9 @@ class TransformersChat(Model):
         self._limit = (
             _AUTO_BATCH if args.text("batch_size") == "auto" else args.whole("batch_size", _AUTO_BATCH, least=1)
         )
+        self._wording = Wording.read(self.name, args)
+        if self._source.is_text_only:
+            self.max_pictures = 0
         # One thread: a second generation would only compete for the same memory.
         self._thread = ThreadPoolExecutor(1, thread_name_prefix=self.provider)
         self._loaded: Weights | SketchmarkError | None = None
@@ -176,14 +196,15 @@ class TransformersChat(Model):
 
     def receives(self, act: str) -> Collection[str]:
         """Return the settings of text. A drawing in tokens is sampled by arguments of the model, and has a seed."""
-        return {"max_new_tokens", "temperature", "seed", *_SAMPLING, *_DECODING} if act == "say" else {"seed"}
+        text = {"max_new_tokens", "temperature", "seed", "stop", "until", *_SAMPLING, *_DECODING}
+        return text if act == "say" else {"seed"}
 
     def identity(self) -> dict[str, Any]:
         return {"name": self.name, **self._identity}
 
     @cached_property
     def _identity(self) -> dict[str, Any]:
-        return self._source.identity()
+        return {**self._source.identity(), **self._wording.identity()}
 
     async def close(self) -> None:
         """Wait for the current generation, because torch cannot be interrupted, and free the weights."""
@@ -213,13 +234,17 @@ class TransformersChat(Model):
 
     async def say(self, context: Context, options: Options) -> Reply:
         weights = await self.weights()
+        if weights.text_only and context.pictures:
+            raise CallFailed("no_images", f"{self.name} takes text only", stops_run=True, hint=USE_BLIND)
+        context = self._wording.of(context)
         prompt = await asyncio.to_thread(self._prompt, weights, context, options)
-        reply = await self._saying.submit(prompt, _company(prompt))
+        reply = await self._saying.submit(prompt, _company(prompt), _size(prompt))
         return replace(reply, left_out=_order_lost(weights.processor, context, prompt.text))
 
     def _prompt(self, weights: Weights, context: Context, options: Options) -> Prompt:
         images = [picture.image() for picture in context.pictures]
-        return Prompt(render(weights.processor, context), images, _settings(options), options.seed)
+        text = render(weights.processor, context, self._wording.template)
+        return Prompt(text, images, _settings(options), options.seed)
 
     def _say_together(self, prompts: list[Prompt]) -> list[Reply]:
         import torch
@@ -230,29 +255,34 @@ class TransformersChat(Model):
         with torch.random.fork_rng(), torch.inference_mode():
             if prompts[0].seed is not None:
                 torch.manual_seed(prompts[0].seed)
+            tokenizer = weights.processor.tokenizer
+            stops = prompts[0].settings.get("stop_strings", ())
             generated = weights.model.generate(
-                **inputs, **prompts[0].settings, pad_token_id=weights.processor.tokenizer.pad_token_id
+                **inputs,
+                **prompts[0].settings,
+                **({"tokenizer": tokenizer} if stops else {}),
+                pad_token_id=tokenizer.pad_token_id,
             )
         start = inputs["input_ids"].shape[1]
         counts = inputs["attention_mask"].sum(1).tolist()
         return [
-            _reply(weights, row, Usage(tokens_in=count, pictures_in=len(prompt.images)))
+            _reply(weights, row, Usage(tokens_in=count, pictures_in=len(prompt.images)), stops)
             for row, count, prompt in zip(generated[:, start:].tolist(), counts, prompts, strict=True)
         ]
 
 
-def render(processor: Any, context: Context) -> str:
+def render(processor: Any, context: Context, template: Mapping[str, Any] = AS_IS.template) -> str:
     """Render the context with the model's chat template. Some templates know no system message: it goes to the user
     then."""
     try:
-        return _rendered(processor, context)
+        return _rendered(processor, context, template)
     except CallFailed:
         if not layout.system_apart(context)[0]:
             raise
-        return _rendered(processor, layout.system_as_user(context))
+        return _rendered(processor, layout.system_as_user(context), template)
 
 
-def _rendered(processor: Any, context: Context) -> str:
+def _rendered(processor: Any, context: Context, template: Mapping[str, Any]) -> str:
     chat = [
         {
             "role": message.role,
@@ -264,7 +294,7 @@ def _rendered(processor: Any, context: Context) -> str:
         for message in layout.messages(context)
     ]
     try:
-        text: str = processor.apply_chat_template(chat, add_generation_prompt=True, tokenize=False)
+        text: str = processor.apply_chat_template(chat, add_generation_prompt=True, tokenize=False, **template)
     except Exception as error:
         raise CallFailed("chat_template", f"the chat template refused the context: {error}") from error
     return text
@@ -292,6 +322,7 @@ def tokens(weights: Weights, prompts: list[Prompt], **more: Any) -> Any:
 def _settings(options: Options) -> dict[str, Any]:
     sampled = options.temperature > 0
     known = (*_SAMPLING, *_DECODING) if sampled else _DECODING
+    stops = stop_words(options.extra)
     return {
         "max_new_tokens": options.max_new_tokens or _MAX_NEW_TOKENS,
         "do_sample": sampled,
@@ -299,6 +330,7 @@ def _settings(options: Options) -> dict[str, Any]:
         # Unset when greedy: a checkpoint's sampling settings would only raise warnings.
         **({"temperature": options.temperature} if sampled else dict.fromkeys((*_SAMPLING, "temperature"))),
         **{key: options.extra[key] for key in known if key in options.extra},
+        **({"stop_strings": stops} if stops else {}),
     }
 
 
@@ -309,12 +341,22 @@ def _company(prompt: Prompt) -> Hashable:
     return tuple(sorted((key, str(value)) for key, value in prompt.settings.items())), bool(prompt.images), alone
 
 
-def _reply(weights: Weights, row: list[int], usage: Usage) -> Reply:
+def _size(prompt: Prompt) -> float:
+    """Return about how many tokens a prompt has. Exact numbers would need the processor, which takes a batch."""
+    return len(prompt.text) / _LETTERS + sum(image.width * image.height for image in prompt.images) / _PIXELS
+
+
+def _reply(weights: Weights, row: list[int], usage: Usage, stop_at: Sequence[str] = ()) -> Reply:
     ends = weights.model.generation_config.eos_token_id
     stops = set(ends) if isinstance(ends, list) else {ends}
     end = next((i for i, token in enumerate(row) if token in stops), None)
     said = row if end is None else row[:end]
-    text = weights.processor.tokenizer.decode(said, skip_special_tokens=True)
+    tokenizer = weights.processor.tokenizer
+    text = tokenizer.decode(said, skip_special_tokens=True)
+    places = [place for stop in stop_at if (place := text.find(stop)) >= 0]
+    if places:  # the row is padded behind the stop, which is not part of the reply
+        text = text[: min(places)]
+        end = len([token for token in said if token != tokenizer.pad_token_id]) - 1
     usage = replace(usage, tokens_out=len(row) if end is None else end + 1)
     return Reply(text=text, finish=finish_of_text("length" if end is None else "stop", text), usage=usage)
 
