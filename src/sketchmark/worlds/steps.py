@@ -123,7 +123,10 @@ class StepWorld(StepByStep[Some]):
         if min(values.shape[:2]) < _SMALLEST // 2:
             return None
         scene = self.see(values)
-        return scene if scene is not None and boards.explains(self.paint(scene, SIZE), values) else None
+        if scene is None:
+            return None
+        sizes = (SIZE, min(_LARGEST, max(values.shape[:2])))  # edges of a small image are rounded differently
+        return scene if any(boards.explains(self.paint(scene, size), values) for size in sizes) else None
 
     def puzzle(self, seed: int, level: int, look: str) -> Some:
         """Return the puzzle of a seed: the same in every process."""
