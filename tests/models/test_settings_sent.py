@@ -187,6 +187,14 @@ def test_a_tasks_own_temperature_that_a_model_has_not_is_named_too(monkeypatch: 
     assert not warnings("player/random", {"temperature": 1.0})
 
 
+def test_a_tasks_settings_of_drawings_are_named_to_models_that_take_some_of_them() -> None:
+    url = "http://127.0.0.1:9/v1"
+    (line,) = warnings("bagel", {}, {"base_url": url}, mode="visual_cot")
+    assert line.startswith("the task's num_images")
+    for model, args in (("player/solver", {}), ("openai/m", {"base_url": url, "draw_model": "d"})):
+        assert not warnings(model, {}, args, mode="visual_cot"), "no setting of theirs is among them"
+
+
 class Mine(Model):
     """A plug-in that declares what it passes on, or does not."""
 
