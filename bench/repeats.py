@@ -2,7 +2,7 @@
 
     python bench/repeats.py RUNS [SIMULATIONS]
 
-RUNS is a folder for three runs of 60 mazes with --repeats 5 --answers 3. SIMULATIONS (default 300) is the number of
+RUNS is a folder for three runs of 150 mazes with --repeats 5 --answers 3. SIMULATIONS (default 300) is the number of
 simulated runs per player and size.
 """
 
@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -33,10 +34,10 @@ def planted(error: float, draw_slip: float, read_slip: float) -> tuple[float, fl
 def run_players(folder: Path) -> None:
     print("player, source: planted, found [95%]")
     for name, (error, draw_slip, read_slip) in PLAYERS.items():
-        found = sketchmark.run(
-            "player/flawed", "maze", mode="visual_cot", limit=60, repeats=5, answers=3, output_path=folder / name,
-            model_args={"draw_error": error, "draw_slip": draw_slip, "read_slip": read_slip}, no_cache=True, quiet=True,
-        ).results.tasks["maze.visual_cot"].repeats  # fmt: skip
+        faults = {"draw_error": error, "draw_slip": draw_slip, "read_slip": read_slip}
+        asked: dict[str, Any] = {"mode": "visual_cot", "limit": 150, "repeats": 5, "answers": 3, "model_args": faults}
+        run = sketchmark.run("player/flawed", "maze", output_path=folder / name, no_cache=True, quiet=True, **asked)
+        found = run.results.tasks["maze.visual_cot"].repeats
         assert found and found.variance
         for source, truth in zip(SOURCES, planted(error, draw_slip, read_slip), strict=True):
             one = getattr(found.variance, source)

@@ -237,8 +237,8 @@ def divide(budget: float, spread: Spread, prices: Prices, most_samples: int | No
     it pays for none. `most_samples` is the size of the dataset.
 
     While there are new samples, one repeat of each is best: a repeat costs as much as a sample and removes less
-    variance. Repeats begin where the samples end. Whole numbers leave a part of the budget, so the next numbers of repeats are tried
-    too.
+    variance. Repeats begin where the samples end. Whole numbers leave a part of the budget, so the next numbers of
+    repeats are tried too.
     """
     found = [
         (spread.variance(samples, repeats, answers), prices.of(samples, repeats, answers), samples, repeats, answers)
