@@ -27,7 +27,7 @@ from sketchmark.worlds.steps import LEVELS, SIZE, StepWorld
 
 Distortion = Callable[[Image.Image, random.Random], Image.Image]
 SHEETS = Path(__file__).parents[1] / "docs/pictures/worlds"
-_TILE, _GAP, _COLOURS = 128, 6, 64
+_TILE, _GAP, _COLOURS = 128, 6, 128
 
 
 def _jpeg(image: Image.Image, dice: random.Random) -> Image.Image:
@@ -180,7 +180,9 @@ def sheets(worlds: Mapping[str, StepWorld[Any]]) -> None:
     SHEETS.mkdir(parents=True, exist_ok=True)
     for name, world in worlds.items():
         path = SHEETS / f"{name}.png"
-        sheet(world).quantize(_COLOURS, dither=Image.Dither.NONE).save(path, optimize=True)
+        sheet(world).quantize(_COLOURS, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE).save(
+            path, optimize=True
+        )
         print(f"{path.name}: {path.stat().st_size // 1024} KB")
 
 

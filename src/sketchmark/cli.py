@@ -167,9 +167,10 @@ def root(context: click.Context) -> None:
 
     \b
     Modes: direct, visual_cot (draw, look, continue), text_cot (describe
-    instead of drawing) or blind (direct without its images). A canvas is
-    what the model sees in place of its drawing: own, blank, other, oracle,
-    corrupt, caption or source. A cell is one task in one mode on one canvas;
+    instead of drawing), blind (direct without its images) or, in generated
+    worlds, text_input (the puzzle as text). A canvas is what the model sees
+    in place of its drawing: own, blank, other, oracle, corrupt, caption or
+    source. A cell is one task in one mode on one canvas;
     an episode is the transcript of one sample in a cell.
 
     \b

@@ -37,8 +37,8 @@ def test_an_audit_runs_all_modes_and_canvases_on_the_same_samples(tmp_path: Path
     found = playing(tmp_path, "--limit", "6")
     assert found.return_value == 0
     cells = RunFolder(tmp_path).cells
-    modes = ["maze.direct", "maze.blind", "maze.text_cot", "maze.visual_cot"]
-    assert cells[:4] == modes and "maze.visual_cot.corrupt" in cells
+    modes = ["maze.direct", "maze.blind", "maze.text_input", "maze.text_cot", "maze.visual_cot"]
+    assert cells[:5] == modes and "maze.visual_cot.corrupt" in cells
     assert "direct − blind" in found.stdout
     assert "Follows a corrupted drawing in 100.0%" in found.stdout
     assert (tmp_path / "report.html").exists()

@@ -10,7 +10,6 @@ import pytest
 
 from sketchmark.errors import BadInput
 from sketchmark.folder import RunFolder
-from sketchmark.folder.format import Score
 from sketchmark.folder.index import RunView, change, outcome
 from tests.view.making import Maker, fail, play, sample
 
@@ -157,11 +156,7 @@ def test_looking_at_a_run_writes_nothing_to_it(tmp_path: Path) -> None:
     ],
 )
 def test_an_answer_is_called_by_its_score(value: float | None, called: str) -> None:
-    assert outcome(Score(index=0, sample="s", scored=True, values={}), value) == called
-
-
-def test_a_sample_without_a_row_is_unscored() -> None:
-    assert outcome(None, None) == outcome(None, 1.0) == "unscored"
+    assert outcome(value) == called
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ A new world is tested by its file alone: the tests find it by name.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -199,6 +200,31 @@ def test_drawing_helps_a_player_that_sees_few_steps_ahead(world: StepWorld[Any],
     means = {name: cell.metrics[cell.headline].mean for name, cell in run.results.tasks.items()}
     name = world.name
     assert means[f"{name}.visual_cot"] == 1 and means[f"{name}.direct"] == means[f"{name}.visual_cot.blank"] < 0.7
+
+
+@pytest.mark.parametrize("task", ["maze", "sliding", "jigsaw"])
+def test_the_solver_solves_the_other_worlds_as_text(task: str, tmp_path: Path) -> None:
+    run = sketchmark.run("player/solver", task, mode="text_input", limit=12, output_path=tmp_path / "run")
+    (cell,) = run.results.tasks.values()
+    assert all(found.mean == 1 for found in cell.metrics.values()) and not cell.failures
+    sample = next(Catalog().task(task).samples(limit=1))
+    assert not any(isinstance(part, Picture) for part in _shown(Catalog().task(task), sample))
+
+
+def _shown(task: Task, sample: Sample) -> Sequence[object]:
+    return FilledPrompts(sample, task.mode("text_input").prompts).parts()
+
+
+def test_seeing_perception_and_drawing_are_shown_together(tmp_path: Path) -> None:
+    modes = "direct,blind,text_input,visual_cot"
+    run = sketchmark.run("player/sketcher", "maze", mode=modes, limit=30, output_path=tmp_path / "run")
+    text = str(run)
+    together = text.partition("Seeing, perception and drawing")[2]
+    for aspect in ("seeing", "perception", "drawing"):
+        assert re.search(rf"\b{aspect} +\d", together), text
+    (audited,) = audit(run.path).tasks
+    found = {one.name: one.label for one in audited.findings}
+    assert found["lost by perception"] == "text_input − direct" and found["seeing"] == "direct − blind"
 
 
 def test_prompts_name_everything_that_is_needed(world: StepWorld[Any]) -> None:

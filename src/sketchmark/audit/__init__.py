@@ -13,6 +13,7 @@ from sketchmark.audit.contrasts import (
     DRAWING_MODE,
     GAIN,
     MODES,
+    TEXT_INPUT,
     Audit,
     ConditionScore,
     Contrast,
@@ -177,7 +178,7 @@ def _task(name: str, cells: Mapping[str, CellView], notes: list[str]) -> _Task |
         return None
     for place in rows:
         _refuse_others(own, cells[place], rows["own"], rows[place])
-    if missing := [place for place in _PLACES if place not in rows]:
+    if missing := [place for place in _PLACES if place not in rows and place != TEXT_INPUT]:
         notes.append(f"{name} was not run with: {', '.join(missing)}")
     return _Task(name, own.about.headline, own.scoring, own.model, rows)
 

@@ -17,7 +17,9 @@ from sketchmark.stats.power import Sequence
 from sketchmark.terminal.tables import wrapped
 
 DRAWING_MODE = "visual_cot"
-MODES = ("direct", "blind", "text_cot", DRAWING_MODE)
+TEXT_INPUT = "text_input"
+"""Only generated worlds have this mode."""
+MODES = ("direct", "blind", TEXT_INPUT, "text_cot", DRAWING_MODE)
 GAIN = "gain"
 
 
@@ -49,6 +51,11 @@ _NAMED = (
         "Seeing hurts: without the images of the question it scores {size} more.",
         "Seeing makes a negligible difference: {span} over the question without its images.",
         "Whether seeing helps is not settled: {span} over the question without its images."),
+    Contrast("lost by perception", "direct", TEXT_INPUT,
+        "Perception costs {size}: given the puzzle as text it scores more.",
+        "The image of the puzzle scores {size} more than its text.",
+        "Perception costs a negligible amount: the puzzle as text adds {span}.",
+        "Whether perception costs anything is not settled: the puzzle as text adds {span}."),
     Contrast("lost by drawing", "own", "oracle",
         "Wrong drawings cost {size} against ground-truth images.",
         "The ground-truth images score {size} less than its own drawings.",

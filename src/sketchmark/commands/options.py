@@ -84,7 +84,7 @@ COMPLETED: dict[str, Callable[[], Iterable[str]]] = {
     "model": _models,
     "drawer": _models,
     "judge": _models,
-    "mode": lambda: ("direct", "visual_cot", "text_cot", "blind"),
+    "mode": lambda: ("direct", "visual_cot", "text_cot", "blind", "text_input"),
     "canvas": _canvases,
 }
 """Settings whose values a shell completes."""

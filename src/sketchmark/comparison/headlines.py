@@ -18,7 +18,7 @@ from sketchmark.comparison.findings import (
 )
 from sketchmark.folder.results_format import CellResult, Gain, Mean, Results
 from sketchmark.results.aggregate import own_numbers, why_none
-from sketchmark.results.summary import SEEING
+from sketchmark.results.summary import PERCEPTION, SEEING
 from sketchmark.stats.differences import Difference
 from sketchmark.stats.intervals import as_percent
 from sketchmark.tasks import RA_AL
@@ -42,12 +42,14 @@ class Headline(NamedTuple):
 
 
 def headlines(results: Results) -> list[Headline]:
-    """Return a headline for each task that was run directly and, on its own canvas, with drawing (else in text)."""
+    """Return a headline for each task that was run directly and, on its own canvas, with drawing (else in text). What
+    perception loses is not one: `perception_table` has it."""
     found: dict[str, Headline] = {}
     cells = {(cell.task, cell.mode, cell.canvas): cell for cell in results.tasks.values()}
     for gain in sorted(results.gains, key=lambda gain: gain.mode != DRAWN):
         direct, other = cells.get((gain.task, "direct", "own")), cells.get((gain.task, gain.mode, "own"))
-        if gain.canvas == "own" and gain.over == "direct" and gain.gain is not None and direct and other:
+        is_headline = gain.canvas == "own" and gain.over == "direct" and gain.mode != PERCEPTION[1]
+        if is_headline and gain.gain is not None and direct and other:
             found.setdefault(gain.task, Headline(gain.task, gain.mode, direct, other, gain))
     return [found[task] for task in dict.fromkeys(cell.task for cell in results.tasks.values()) if task in found]
 
@@ -56,7 +58,7 @@ _HEADLINE_CELLS = {("direct", "own"), (DRAWN, "own")}
 
 
 def has_controls(results: Results) -> bool:
-    apart = {*_HEADLINE_CELLS, (SEEING[0], "own")}
+    apart = {*_HEADLINE_CELLS, (SEEING[0], "own"), (PERCEPTION[1], "own")}
     return any((cell.mode, cell.canvas) not in apart for cell in results.tasks.values())
 
 
@@ -67,20 +69,23 @@ def summary_tables(results: Results, found: Findings | None, costs: Mapping[str,
     """
     tasks = {row.task for row in headlines(results)}
     seen = [gain for gain in results.gains if gain.over == SEEING[0] and gain.gain is not None]
+    perceived = [gain for gain in results.gains if _of_modes(gain) == PERCEPTION and gain.gain is not None]
     controls = controls_table(found) if found and tasks else None
     shown = [
         name
         for name, cell in results.tasks.items()
         if (
             cell.task in tasks
-            and cell.mode != SEEING[0]
+            and cell.mode not in (SEEING[0], PERCEPTION[1])
             and (controls or (cell.mode, cell.canvas) in _HEADLINE_CELLS)
         )
         or (cell.mode in SEEING and any(gain.task == cell.task for gain in seen))
+        or (cell.mode in PERCEPTION and any(gain.task == cell.task for gain in perceived))
     ]
     if found and controls:
         controls.below = tuple(control_sentences(found.canvases))
-    answers = (headline_table(results, costs), seeing_table(results, seen))
+    seeing = perception_table(results) if perceived else seeing_table(results, seen)
+    answers = (headline_table(results, costs), seeing)
     made = (*answers, controls, single_table(results, shown, costs), scorings_table(results), repeats_table(results))
     tables = [table for table in made if table]
     if tables:
@@ -135,6 +140,34 @@ def seeing_table(results: Results, seen: Sequence[Gain]) -> Table | None:
         table.add(gain.task, *numbers, style=_STYLES.get(judged, ""))
         parts.append(_Part(gain.task, gain, gain.verdict or "", (before, after)))
     table.below = (_sentence(parts, _SEEING),)
+    return table
+
+
+_ASPECTS = {SEEING: "seeing", PERCEPTION: "perception", ("direct", DRAWN): "drawing"}
+
+
+def _of_modes(gain: Gain) -> tuple[str, str]:
+    """Return the two modes of a gain on the model's own canvas."""
+    return (gain.over, gain.mode) if gain.canvas == "own" else ("", "")
+
+
+def perception_table(results: Results) -> Table:
+    """Make the table that shows together what seeing gives, what perception loses and what drawing gives."""
+    cells = {(cell.task, cell.mode): cell for cell in results.tasks.values() if cell.canvas == "own"}
+    columns = ("task", "aspect", "before", "after", "points", "95%", "verdict", "n")
+    table = Table("Seeing, perception and drawing, on the same samples", columns, texts=2)
+    lost = []
+    for task in dict.fromkeys(cell.task for cell in results.tasks.values()):
+        for modes, aspect in _ASPECTS.items():
+            for gain in results.gains:
+                if gain.task != task or _of_modes(gain) != modes or gain.gain is None:
+                    continue
+                scores = score_of(cells[task, modes[0]]), score_of(cells[task, modes[1]])
+                judged = verdict_text(gain, gain.verdict)
+                table.add(task, aspect, *scores, mean_of(gain), bounds(gain), judged, str(gain.n))
+                lost += [_Part(task, gain, gain.verdict or "", scores)] * (modes == PERCEPTION)
+    terms = (f"{aspect}: {after.replace(DRAWN, 'drawn')} − {before}" for (before, after), aspect in _ASPECTS.items())
+    table.below = (_sentence(lost, _PERCEPTION), f"{'; '.join(terms)}.")
     return table
 
 
@@ -293,6 +326,14 @@ _SEEING = {
 }
 
 
+_PERCEPTION = {
+    **_DRAWING,
+    "better": "Perception loses points on",
+    "worse": "The image is worth more than its text on",
+    "unclear": "Whether perception loses points is unclear on",
+}
+
+
 def run_sentences(results: Results) -> Iterator[str]:
     """Answer the question for a run: does drawing help, on which tasks, by how much?"""
     rows = headlines(results)
@@ -319,7 +360,7 @@ def comparison_sentences(rows: Sequence[TableRow]) -> Iterator[str]:
             NO_CHANGE: f"{place}: no change seen between {first} and {second} on",
         }
         yield _sentence([_part(row) for row in part], words)
-    for wanted, words in ((is_gain, _DRAWING), (is_seeing, _SEEING)):
+    for wanted, words in ((is_gain, _DRAWING), (is_seeing, _SEEING), (is_perception, _PERCEPTION)):
         gains = [row for row in rows if wanted(row)]
         runs = list(dict.fromkeys(row.after.run for row in gains))
         for run in runs:
@@ -336,6 +377,11 @@ def is_gain(row: TableRow) -> bool:
 def is_seeing(row: TableRow) -> bool:
     """Tell the gain by seeing from other differences."""
     return row.kind == "modes" and (row.before.mode, row.after.mode) == SEEING
+
+
+def is_perception(row: TableRow) -> bool:
+    """Tell what perception loses from other differences."""
+    return row.kind == "modes" and (row.before.mode, row.after.mode) == PERCEPTION
 
 
 def _part(row: TableRow) -> _Part:

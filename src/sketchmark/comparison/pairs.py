@@ -21,7 +21,7 @@ from sketchmark.models.layout import NATIVE_HISTORY
 from sketchmark.results.summary import MODE_PAIRS, mean_of, withheld
 from sketchmark.stats.differences import apart, share_of
 from sketchmark.stats.intervals import Interval, interval
-from sketchmark.tasks.files import BLIND
+from sketchmark.tasks.files import BLIND, TEXT_INPUT
 from sketchmark.tasks.published import Published
 
 _STEPS = "the published runs were told the number of steps by the truth, yours ended by itself"
@@ -198,7 +198,7 @@ def across_modes(cells: Sequence[CellView], runs: Sequence[str]) -> Iterator[tup
 def across_canvases(cells: Sequence[CellView], runs: Sequence[str]) -> Iterator[dict[str, CellView]]:
     seen: set[frozenset[int]] = set()
     for pool in _pools(cells, runs):
-        for mode in dict.fromkeys(mode for mode, _ in pool if mode not in ("direct", "text_cot", BLIND)):
+        for mode in dict.fromkeys(mode for mode, _ in pool if mode not in ("direct", "text_cot", BLIND, TEXT_INPUT)):
             group = {canvas: cell for (of, canvas), cell in pool.items() if of == mode}
             key = frozenset(map(id, group.values()))
             if len(group) > 1 and key not in seen:

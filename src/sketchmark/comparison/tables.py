@@ -26,6 +26,7 @@ from sketchmark.comparison.headlines import (
     control_sentences,
     controls_table,
     is_gain,
+    is_perception,
     is_seeing,
     side_names,
 )
@@ -130,14 +131,13 @@ def labelled(cells: Mapping[str, CellResult]) -> Iterator[tuple[str, CellResult]
 def tables(comparison: Findings, details: bool = False) -> Iterator[Table]:
     """Yield the tables of a comparison, the answer first; breakdowns only with `details`."""
     several = len({side.run for row in comparison.rows for side in (row.before, row.after)}) > 1
-    seeing = tuple(filter(is_seeing, comparison.rows))
-    rest = [row for row in comparison.rows if row not in seeing]
+    apart = [tuple(filter(kind, comparison.rows)) for kind in (is_seeing, is_perception)]
+    rest = [row for row in comparison.rows if not any(row in rows for rows in apart)]
     for kind in ("runs", "modes"):
         rows = tuple(row for row in rest if row.kind == kind and (details or _leads(row, rest)))
         if rows:
             yield _differences(rows, details, several)
-    if seeing:
-        yield _differences(seeing, details, several)
+    yield from (_differences(rows, details, several) for rows in apart if rows)
     if controls := controls_table(comparison):
         controls.below = tuple(control_sentences(comparison.canvases))
         yield controls
@@ -167,10 +167,10 @@ def _differences(rows: tuple[TableRow, ...], details: bool, several: bool) -> Ta
     scorings = dict.fromkeys(side.scoring or "strict" for row in rows for side in (row.before, row.after))
     columns = table_columns(details=details)
     across = rows[0].kind == "runs"
-    seeing = all(map(is_seeing, rows))
-    gains = not across and not details and (seeing or all(map(is_gain, rows)))
-    heads = (_SEEING_HEADS if seeing else _RUN_HEADS) if gains else _heads(rows)
-    modes = "Direct against blind" if seeing else "Drawn against direct" if gains else "Modes"
+    kind = next((kind for kind in _KINDS if all(map(kind, rows))), None)
+    gains = not across and not details and kind is not None
+    modes, before, after = _KINDS[kind] if kind and (gains or kind is not is_gain) else ("Modes", "", "")
+    heads = {"compared": "run", "before": before, "after": after, "change": "gain"} if gains else _heads(rows)
     label = _short_label(rows) if not details and (across or gains) else None
     drawn = [replace(row, label=label(row)) if label else row for row in rows]
     if gains and not several:
@@ -186,8 +186,12 @@ def _differences(rows: tuple[TableRow, ...], details: bool, several: bool) -> Ta
     )
 
 
-_RUN_HEADS = {"compared": "run", "before": "direct", "after": "drawn", "change": "gain"}
-_SEEING_HEADS = {"compared": "run", "before": "blind", "after": "direct", "change": "gain"}
+_KINDS = {
+    is_gain: ("Drawn against direct", "direct", "drawn"),
+    is_seeing: ("Direct against blind", "blind", "direct"),
+    is_perception: ("The puzzle as text against its image", "direct", "text_input"),
+}
+"""Test of a row → title of a table of such rows, and the heads of its scores."""
 _LONGEST_HEAD = 14
 
 

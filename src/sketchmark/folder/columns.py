@@ -265,6 +265,11 @@ class Rows(Columns[Score]):
         having = np.array([flag in flags for flags in self.lists["flags"]], bool)
         return having[self.arrays["flag"]] if len(having) else np.zeros(len(self), bool)
 
+    def unflagged(self) -> npt.NDArray[np.bool_]:
+        """Return which rows have no flag."""
+        none = np.array([not flags for flags in self.lists["flags"]], bool)
+        return none[self.arrays["flag"]] if len(none) else np.zeros(len(self), bool)
+
     def flag_counts(self) -> dict[str, int]:
         found: dict[str, int] = {}
         counts = np.bincount(self.arrays["flag"], minlength=len(self.lists["flags"])).tolist()

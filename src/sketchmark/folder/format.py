@@ -105,6 +105,7 @@ DRAWING_MODE = "visual_cot"
 _CONDITIONS = {
     "direct": ("Answers directly", "direct"),
     "blind": ("Answers without the images", "blind"),
+    "text_input": ("Answers from text instead of the image", "puzzle as text"),
     "text_cot": ("Reasons in text", "text only"),
     "own": ("Draws, sees its own drawing", "own drawing"),
     "blank": ("Draws, sees a blank image", "blank image"),

@@ -7,7 +7,7 @@ disk one at a time; lines that a running run appends are taken in as they come.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from copy import copy
 from pathlib import Path
 from typing import Generic, TypeVar
@@ -17,7 +17,7 @@ from sketchmark.files.jsonl import Tail, line_at
 from sketchmark.folder import ATTEMPTS, EPISODES, NUMBERS, SCORES, RunFolder, refuse_partial_scores
 from sketchmark.folder.builders import EpisodeBuilder, RowBuilder
 from sketchmark.folder.columns import Episodes, Rows
-from sketchmark.folder.format import EpisodeLine, RunRecord, Score, ScoreRow
+from sketchmark.folder.format import EpisodeLine, RunRecord, ScoreRow
 from sketchmark.folder.lock import holder_of
 from sketchmark.folder.results_format import CellResult
 from sketchmark.folder.sources import Source
@@ -104,6 +104,12 @@ class CellView:
 
     def value(self, sample: str) -> float | None:
         return self.rows.value(self.headline, sample)
+
+    def values(self, samples: Sequence[str]) -> list[float | None]:
+        """Return the headline score of each of the samples."""
+        places, values = self.rows.places(), self.rows.metric(self.headline).tolist()
+        found = (values[places[sample]] if sample in places else None for sample in samples)
+        return [None if value is None or value != value else value for value in found]
 
     def episode(self, sample: str) -> EpisodeLine:
         if sample not in self.episodes:
@@ -241,9 +247,9 @@ def change(before: float | None, after: float | None) -> str | None:
     return "same" if before == after else "helped" if after > before else "hurt"
 
 
-def outcome(row: Score | None, value: float | None) -> str:
+def outcome(value: float | None) -> str:
     """Return `right`, `wrong`, `partly` for scores in between, or `unscored`."""
-    if row is None or value is None:
+    if value is None:
         return "unscored"
     return "right" if value >= 1 else "wrong" if value <= 0 else "partly"
 

@@ -17,6 +17,7 @@ from sketchmark.stats.intervals import in_points
 MARKS = {
     "direct": ("direct", "circle"),
     "blind": ("direct", "ring"),
+    "text_input": ("direct", "square"),
     "text_cot": ("direct", "diamond"),
     "own": ("own", "circle"),
     "blank": ("own", "ring"),

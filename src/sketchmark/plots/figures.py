@@ -285,7 +285,7 @@ def _strip(run: RunView, task: str, sample: str, width: float) -> Figure:
             wrong = True
     if not frames:
         raise _nothing(f"{sample} has no image")
-    answer = outcome(cell.rows.get(sample), cell.value(sample))
+    answer = outcome(cell.value(sample))
     drawing = charts.film(frames, f"{sample}: the answer is {answer}", width, FONT)
     return Figure(drawing, ("model", "run", "cell", "sample", "drawing", "right"), tuple(rows))
 

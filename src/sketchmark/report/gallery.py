@@ -7,9 +7,13 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
+
 from sketchmark.errors import SketchmarkError
 from sketchmark.files.media_store import small
 from sketchmark.folder import RunFolder
+from sketchmark.folder.columns import Floats, Rows
 from sketchmark.folder.format import EpisodeLine, SampleLine
 from sketchmark.folder.index import CellView, RunView, change, outcome
 from sketchmark.folder.records import drawings_right, drawn_names, input_names
@@ -68,20 +72,44 @@ def pick(run: RunView) -> dict[str, list[tuple[CellView, str]]]:
     for cell in drawing or run.cells.values():
         kinds: dict[str, list[tuple[CellView, str]]] = {}
         base = run.baseline(cell)
-        for sample, row in cell.scored().items():
-            if sample not in cell.episodes:
-                continue
-            if row.flags and row.flags != ["left_out"]:
+        rows = cell.rows
+        played = rows.align(cell.episodes)[0]
+        failed = ~(rows.unflagged() | _only_left_out(rows))[played]
+        values = rows.metric(cell.headline)[played]
+        before = np.full(len(played), np.nan)
+        if base is not None:
+            mine, theirs = rows.align(base.rows)
+            of_row = np.full(len(rows), np.nan)
+            of_row[mine] = base.rows.metric(base.headline)[theirs]
+            before = of_row[played]
+        for at in _first_of_each(failed, before, values):
+            value = None if np.isnan(values[at]) else float(values[at])
+            if failed[at]:
                 kind: str | None = "failed"
             elif base is not None:
-                kind = change(base.value(sample), cell.value(sample))
+                kind = change(None if np.isnan(before[at]) else float(before[at]), value)
             else:
-                kind = outcome(row, cell.value(sample))
+                kind = outcome(value)
             if kind in HEADINGS and len(kinds.setdefault(kind, [])) < EACH:
-                kinds[kind].append((cell, sample))
+                kinds[kind].append((cell, rows.keys_in_order[int(played[at])]))
         for kind, episodes in kinds.items():
             found.setdefault(kind, []).append(iter(episodes))
     return {kind: list(_in_turn(found[kind]))[:EACH] for kind in HEADINGS if kind in found}
+
+
+def _only_left_out(rows: Rows) -> npt.NDArray[np.bool_]:
+    alone = np.array([flags == ["left_out"] for flags in rows.lists["flags"]], bool)
+    return alone[rows.arrays["flag"]] if len(alone) else np.zeros(len(rows), bool)
+
+
+def _first_of_each(failed: npt.NDArray[np.bool_], before: Floats, values: Floats) -> list[int]:
+    """Return the first rows of each kind that `pick` tells apart, in order: enough for every heading."""
+    kinds = np.stack([failed, np.sign(values - before), values >= 1, values <= 0, np.isnan(values)]).astype(float)
+    kinds = np.nan_to_num(kinds, nan=9)
+    chosen: set[int] = set()
+    for kind in np.unique(kinds, axis=1).T:
+        chosen.update(np.flatnonzero((kinds == kind[:, None]).all(axis=0))[:EACH].tolist())
+    return sorted(chosen)
 
 
 def _in_turn(sources: list[Iterator[tuple[CellView, str]]]) -> Iterator[tuple[CellView, str]]:
@@ -169,16 +197,16 @@ def gallery(run: RunView, frames: Frames) -> Html:
         sections.append(tag("details", tag("summary", told), *strips))
     if sections:
         return join(*sections)
-    scored = any(cell.scored() for cell in run.cells.values())
+    scored = any(len(cell.rows) for cell in run.cells.values())
     return tag("p", "Drawing changed no answer." if scored else "No episode has been scored yet.", class_="empty")
 
 
 def film_strip(run: RunView, cell: CellView, sample: str, frames: Frames) -> Html:
     record, row = cell.episode(sample), cell.rows[sample]
     base = run.baseline(cell)
-    marks = [tag("span", outcome(row, cell.value(sample)), class_=f"mark {outcome(row, cell.value(sample))}")]
+    marks = [tag("span", outcome(cell.value(sample)), class_=f"mark {outcome(cell.value(sample))}")]
     if base is not None and base.value(sample) is not None:
-        marks.append(tag("span", f"direct: {outcome(base.rows.get(sample), base.value(sample))}", class_="mark"))
+        marks.append(tag("span", f"direct: {outcome(base.value(sample))}", class_="mark"))
     marks += [tag("span", flag, class_="mark trouble") for flag in row.flags]
     failure = record.failure
     scores = [f"{name} {value:g}" for name, value in row.values.items() if value is not None]

@@ -28,7 +28,7 @@ from sketchmark.results.repeats import totals_over
 from sketchmark.stats.differences import Difference, holm, paired_difference, verdict
 from sketchmark.stats.intervals import Interval, Labels, interval
 from sketchmark.tasks import RA_AL, Task
-from sketchmark.tasks.files import BLIND
+from sketchmark.tasks.files import BLIND, TEXT_INPUT
 
 Mask = NDArray[np.bool_]
 
@@ -222,9 +222,10 @@ def averaged(rows: Iterable[Score], value: Callable[[Score], float | None]) -> l
 
 
 SEEING = (BLIND, "direct")
-MODE_PAIRS = (("direct", "visual_cot"), ("direct", "text_cot"), ("text_cot", "visual_cot"), SEEING)
+PERCEPTION = ("direct", TEXT_INPUT)
+MODE_PAIRS = (("direct", "visual_cot"), ("direct", "text_cot"), ("text_cot", "visual_cot"), SEEING, PERCEPTION)
 """Modes that are compared within a run. text_cot with visual_cot shows whether the image helps, or only more tokens;
-blind with direct, whether seeing helps."""
+blind with direct, whether seeing helps; direct with text_input, what perception loses."""
 
 
 @dataclass(frozen=True)

@@ -93,9 +93,9 @@ class Settings(Struct, frozen=True, kw_only=True, omit_defaults=True):
             "CPTJW", "Tasks, groups, patterns ('mmmu*') or question files, with commas; `list` lists them.", flag="-t"
         ),
     ] = ""
-    mode: Annotated[_Words, Setting("CPFTMJW", "direct, visual_cot, text_cot, blind; several with commas.")] = (
-        "direct"
-    )
+    mode: Annotated[
+        _Words, Setting("CPFTMJW", "direct, visual_cot, text_cot, blind, text_input; several with commas.")
+    ] = "direct"
     canvas: Annotated[
         _Words,
         Setting(

@@ -23,7 +23,10 @@ FILE_MODES = ("direct", "visual_cot", "text_cot")
 BLIND = "blind"
 """The mode `direct` without its images. Every task with `direct` has it, and no file needs to name it."""
 
-MODES = (*FILE_MODES, BLIND)
+TEXT_INPUT = "text_input"
+"""The mode `direct` with the puzzle as text in place of its image, in generated worlds."""
+
+MODES = (*FILE_MODES, BLIND, TEXT_INPUT)
 OURS = "sketchmark"
 """First part of an `include:` that names a built-in file."""
 

@@ -5,18 +5,20 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, get_args
+from typing import Any, get_args, overload
 
 import msgspec
+import numpy as np
 
 from sketchmark.episode import Act
 from sketchmark.episode.model import Finish
 from sketchmark.episode.sample import Author
 from sketchmark.folder import EPISODES
+from sketchmark.folder.columns import Array, Floats
 from sketchmark.folder.format import EpisodeLine, Score
-from sketchmark.folder.index import CellView, RunView, change, outcome
+from sketchmark.folder.index import CellView, RunView, outcome
 from sketchmark.folder.records import drawings_right, drawn_names, input_names, said, sound_names
 from sketchmark.folder.results_format import TwoReadings
 from sketchmark.media.sound import FORMATS
@@ -85,7 +87,7 @@ def _texts(line: bytes, where: str) -> Iterator[str]:
 PAGE = 48
 ANY = "any"
 """A filter that was taken away, where an empty one opens on drawn episodes."""
-CHANGES = ("helped", "hurt", "same", None)
+CHANGES: tuple[str | None, ...] = ("helped", "hurt", "same", None)
 MANY = 60
 """Groups of a filter. A key with more identifies samples."""
 
@@ -129,13 +131,11 @@ class Query:
     def of(cls, parameters: Mapping[str, str]) -> Query:
         return cls(**{name: parameters.get(name, "")[:400] for name in cls.__dataclass_fields__})
 
-    def hits(self, run: RunView, readings: Readings) -> list[Hit]:
+    def hits(self, run: RunView, readings: Readings) -> Hits:
         wanted = [cell for cell in run.cells.values() if self._wants(cell)]
-        found = [hit for cell in wanted for hit in self._of_cell(run, cell, self._disagreed(readings, cell))]
-        if self.sort:
-            name, _, direction = self.sort.partition(":")
-            found.sort(key=lambda hit: _order(hit, name), reverse=direction == "down")
-        return found
+        found = Hits(wanted, [self._of_cell(run, cell, self._disagreed(readings, cell)) for cell in wanted])
+        name, _, direction = self.sort.partition(":")
+        return found.sorted(name, down=direction == "down") if self.sort else found
 
     def _wants(self, cell: CellView) -> bool:
         wanted = ((self.task, cell.task), (self.mode, cell.mode), (self.canvas, cell.canvas))
@@ -148,43 +148,172 @@ class Query:
         of_cell = readings.get(cell.name, {})
         return {sample for name in of_cell if self.read in ("any", name) for sample in of_cell[name]}
 
-    def _of_cell(self, run: RunView, cell: CellView, disagreed: set[str] | None) -> Iterator[Hit]:
-        base = run.baseline(cell)
-        spoken = matching(cell, self.text) if self.text else None
-        key, _, group = self.groups.partition("=")
-        for sample in cell.order():
-            row = cell.rows.get(sample)
-            if spoken is not None and sample not in spoken:
-                continue
-            if disagreed is not None and sample not in disagreed:
-                continue
-            if self.groups and (row is None or str(row.groups.get(key)) != group):
-                continue
-            if self.flag and (row is None or not (row.flags if self.flag == "any" else self.flag in row.flags)):
-                continue
-            value = cell.value(sample)
-            if self.outcome and outcome(row, value) != self.outcome:
-                continue
-            became = change(base.value(sample), value) if base else None
-            if self.change and became != self.change:
-                continue
-            yield Hit(cell, sample, row, value, became)
+    def _of_cell(self, run: RunView, cell: CellView, disagreed: set[str] | None) -> tuple[Array, Array]:
+        """Return the places of the cell's episodes that match (`Hits`), and their change against direct."""
+        rows, episodes = cell.rows, cell.episodes
+        values = rows.metric(cell.headline)
+        became = changes(run, cell)
+        keep = np.zeros(len(rows), bool)
+        keep[rows.align(episodes)[0]] = True
+        unscored = not (self.groups or self.flag or self.change) and self.outcome in ("", "unscored")
+        if self.groups:
+            key, _, group = self.groups.partition("=")
+            texts = [*(str(value) for value in rows.group_values(key)), "None"]  # the last: rows without the key
+            keep &= np.array([text == group for text in texts])[rows.group(key)]
+        if self.flag:
+            keep &= rows.flagged(self.flag) if self.flag != ANY else ~rows.unflagged()
+        if self.outcome:
+            keep &= _outcomes(values) == self.outcome
+        if self.change:
+            keep &= became == (CHANGES.index(self.change) if self.change in CHANGES else -2)
+        places = np.flatnonzero(keep)
+        if unscored and len(episodes) > len(rows.align(episodes)[0]):
+            known = rows.places()
+            left = [place for place, sample in enumerate(episodes) if sample not in known]
+            places = np.concatenate([places, -1 - np.array(left, dtype=np.intp)])
+        for chosen in (matching(cell, self.text) if self.text else None, disagreed):
+            if chosen is not None:
+                places = np.array([place for place in places.tolist() if key_at(cell, place) in chosen], np.intp)
+        return places, np.where(places < 0, _NO_CHANGE, became[places] if len(became) else _NO_CHANGE)
 
 
-def _order(hit: Hit, name: str) -> tuple[Any, ...]:
-    """Sort numbers before texts and missing values last; equals keep the file's order."""
-    wanted: Any = None
-    if name == "change":
-        wanted = CHANGES.index(hit.change) + (0.5 if hit.change == "same" and not hit.value else 0)
-    elif name == "score":
-        wanted = hit.value
-    elif name == "tokens":
-        wanted = hit.row.usage.get("tokens_out", 0) if hit.row else 0
-    elif hit.row:
-        wanted = hit.row.seconds if name == "seconds" else hit.row.groups.get(name)
-    if isinstance(wanted, (int, float)):
-        return (0, wanted, "")
-    return (1, 0, str(wanted)) if wanted is not None else (2, 0, "")
+_NO_CHANGE = CHANGES.index(None)
+_OUTCOMES = np.array(["unscored", "right", "wrong", "partly"])
+
+
+def _outcomes(values: Floats) -> Array:
+    """Return `outcome` of each value."""
+    found: Array = _OUTCOMES[np.select([np.isnan(values), values >= 1, values <= 0], [0, 1, 2], 3)]
+    return found
+
+
+def changes(run: RunView, cell: CellView) -> Array:
+    """Return the change of each row against direct, as a place in `CHANGES`."""
+    found = np.full(len(cell.rows), _NO_CHANGE, np.int8)
+    if base := run.baseline(cell):
+        mine, theirs = cell.rows.align(base.rows)
+        after, before = cell.rows.metric(cell.headline)[mine], base.rows.metric(base.headline)[theirs]
+        missing = np.isnan(after) | np.isnan(before)
+        found[mine] = np.select([missing, after > before, after < before], [_NO_CHANGE, 0, 1], 2)
+    return found
+
+
+def key_at(cell: CellView, place: int) -> str:
+    """Return the key of a row, or of an episode without one (`-1 - place`)."""
+    return cell.rows.keys_in_order[place] if place >= 0 else cell.episodes.keys_in_order[-1 - place]
+
+
+class Hits(Sequence[Hit]):
+    """Matching episodes in order: the number of the cell, the place of the row (-1 - place of the episode if it has
+    none), and the change. A million of them take seven megabytes."""
+
+    def __init__(self, cells: Sequence[CellView], found: Sequence[tuple[Array, Array]]) -> None:
+        self.cells = cells
+        numbers = [np.full(len(places), number, np.int16) for number, (places, _) in enumerate(found)]
+        self._cell = np.concatenate([*numbers, np.zeros(0, np.int16)])
+        self._place = np.concatenate([*(places for places, _ in found), np.zeros(0, np.intp)]).astype(np.int32)
+        self._change = np.concatenate([*(became for _, became in found), np.zeros(0, np.int8)]).astype(np.int8)
+
+    @property
+    def nbytes(self) -> int:
+        return self._cell.nbytes + self._place.nbytes + self._change.nbytes
+
+    def __len__(self) -> int:
+        return len(self._cell)
+
+    @overload
+    def __getitem__(self, at: int) -> Hit: ...
+
+    @overload
+    def __getitem__(self, at: slice) -> Sequence[Hit]: ...
+
+    def __getitem__(self, at: int | slice) -> Hit | Sequence[Hit]:
+        if isinstance(at, slice):
+            return [self[number] for number in range(*at.indices(len(self)))]
+        cell, place = self.cells[int(self._cell[at])], int(self._place[at])
+        row = cell.rows.at(place) if place >= 0 else None
+        change = CHANGES[int(self._change[at])]
+        return Hit(cell, key_at(cell, place), row, row.value(cell.headline) if row else None, change)
+
+    def key(self, at: int) -> tuple[str, str]:
+        """Return the names of the cell and the sample."""
+        cell = self.cells[int(self._cell[at])]
+        return cell.name, key_at(cell, int(self._place[at]))
+
+    def find(self, sample: str) -> list[int]:
+        """Return the places of a sample in the list."""
+        wanted = np.full(len(self.cells), np.iinfo(np.int32).max, np.int64)
+        for number, cell in enumerate(self.cells):
+            if sample in cell.rows:
+                wanted[number] = cell.rows.places()[sample]
+            elif sample in cell.episodes:
+                wanted[number] = -1 - cell.episodes.places()[sample]
+        found: list[int] = np.flatnonzero(self._place == wanted[self._cell]).tolist() if len(self) else []
+        return found
+
+    def values(self) -> Floats:
+        """Return the headline score of each episode; NaN without one."""
+        return self._spread(lambda cell: cell.rows.metric(cell.headline), np.nan)
+
+    def _spread(self, of_cell: Callable[[CellView], Array], missing: float) -> Floats:
+        found = np.full(len(self), missing)
+        for number, cell in enumerate(self.cells):
+            mine = np.flatnonzero((self._cell == number) & (self._place >= 0))
+            if len(mine):
+                found[mine] = of_cell(cell)[self._place[mine]]
+        return found
+
+    def counts(self) -> dict[str, int]:
+        """Count episodes by their change against direct: helped, hurt, right in both, wrong in both."""
+        right = self.values() >= 1
+        same = self._change == CHANGES.index("same")
+        kinds = {
+            "helped": self._change == CHANGES.index("helped"),
+            "hurt": self._change == CHANGES.index("hurt"),
+            "right": same & right,
+            "wrong": same & ~right,
+        }
+        return {kind: int(chosen.sum()) for kind, chosen in kinds.items() if chosen.any()}
+
+    def sorted(self, name: str, *, down: bool) -> Hits:
+        """Sort numbers before texts and missing values last; equals keep the file's order."""
+        kinds: Array = np.zeros(len(self), np.int64)
+        ranks: Array
+        if name == "change":
+            values = self.values()
+            idle = (self._change == CHANGES.index("same")) & (np.isnan(values) | (values == 0))
+            ranks = self._change + np.where(idle, 0.5, 0.0)
+        elif name == "tokens":
+            ranks = self._spread(lambda cell: cell.rows.arrays.get("u.tokens_out", np.zeros(len(cell.rows))), 0.0)
+        elif name in ("score", "seconds"):
+            ranks = self.values() if name == "score" else self._spread(lambda cell: cell.rows.numbers(name), np.nan)
+            kinds = np.where(np.isnan(ranks), 2, 0)
+        else:
+            texts = sorted({str(v) for c in self.cells for v in c.rows.group_values(name) if not _is_number(v)})
+            ranks = self._spread(lambda cell: _ranks(cell, name, texts)[1], 0.0)
+            kinds = self._spread(lambda cell: _ranks(cell, name, texts)[0], 2.0)
+        keys = (np.nan_to_num(ranks), kinds)
+        order = np.lexsort(tuple(map(np.negative, keys)) if down else keys)
+        found = Hits(self.cells, [])
+        found._cell, found._place, found._change = self._cell[order], self._place[order], self._change[order]
+        return found
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, (int, float))
+
+
+def _ranks(cell: CellView, key: str, texts: Sequence[str]) -> tuple[Array, Array]:
+    """Return kind (0 number, 1 text, 2 missing) and rank of each row's value of a group key."""
+    places = {text: place for place, text in enumerate(texts)}
+    values = cell.rows.group_values(key)
+    kinds = [2 if value is None else 0 if _is_number(value) else 1 for value in values] + [2]
+    ranks = [
+        float(value) if kind == 0 else float(places[str(value)]) if kind == 1 else 0.0
+        for value, kind in zip(values, kinds, strict=False)
+    ] + [0.0]
+    codes = cell.rows.group(key)
+    return np.array(kinds)[codes], np.array(ranks)[codes]
 
 
 def facets(run: RunView, readings: Readings) -> dict[str, Any]:
@@ -193,14 +322,15 @@ def facets(run: RunView, readings: Readings) -> dict[str, Any]:
     groups: dict[str, Counter[str]] = {}
     numeric: set[str] = set()
     for cell in run.cells.values():
-        for row in cell.rows.values():
-            flags.update(row.flags)
-            for key, value in row.groups.items():
-                counts = groups.setdefault(key, Counter())
-                if len(counts) <= MANY:
-                    counts[str(value)] += 1
-                if isinstance(value, (int, float)):
-                    numeric.add(key)
+        flags.update(cell.rows.flag_counts())
+        for key in cell.rows.names("groups"):
+            codes, values = cell.rows.group(key), cell.rows.group_values(key)
+            found = groups.setdefault(key, Counter())
+            for code, count in enumerate(np.bincount(codes[codes >= 0], minlength=len(values)).tolist()):
+                if count:
+                    found[str(values[code])] += count
+                    if _is_number(values[code]):
+                        numeric.add(key)
     read: Counter[str] = Counter()
     for name, of_cell in readings.items():
         if name in run.cells:
@@ -228,16 +358,6 @@ def _number_first(text: str) -> tuple[int, float, str]:
         return (1, 0.0, text)
 
 
-def counts(hits: Sequence[Hit]) -> dict[str, int]:
-    """Count episodes by their change against direct: helped, hurt, right in both, wrong in both."""
-    found: Counter[str] = Counter()
-    for hit in hits:
-        if hit.change is not None:
-            same = "right" if hit.value is not None and hit.value >= 1 else "wrong"
-            found[same if hit.change == "same" else hit.change] += 1
-    return dict(found)
-
-
 def card(run: RunView, hit: Hit) -> dict[str, Any]:
     """Return an episode for the gallery: its film strip, its answer, and the direct answer to the same sample."""
     record, cell = hit.cell.episode(hit.sample), hit.cell
@@ -254,7 +374,7 @@ def card(run: RunView, hit: Hit) -> dict[str, Any]:
         "canvas": cell.canvas,
         "draw_with": cell.about.draw_with,
         "sample": hit.sample,
-        "outcome": outcome(hit.row, hit.value),
+        "outcome": outcome(hit.value),
         "value": hit.value,
         "change": hit.change,
         "flags": hit.row.flags if hit.row else [],
@@ -277,7 +397,7 @@ def direct_answer(base: CellView, sample: str) -> dict[str, Any] | None:
         return None
     score = base.score(sample)
     answer = parsed(score.notes if score else {}, said(base.episode(sample)))
-    return {"cell": base.name, "outcome": outcome(base.rows.get(sample), base.value(sample)), "answer": answer}
+    return {"cell": base.name, "outcome": outcome(base.value(sample)), "answer": answer}
 
 
 def parsed(notes: Mapping[str, Any], answers: Sequence[str]) -> Any:

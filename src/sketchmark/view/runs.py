@@ -15,7 +15,7 @@ from sketchmark.errors import BadInput, SketchmarkError
 from sketchmark.files.jsonl import plain
 from sketchmark.folder import RunFolder, run_folders
 from sketchmark.folder.format import DRAWING_MODE, label_of
-from sketchmark.folder.index import CellView, RunView, change
+from sketchmark.folder.index import CellView, RunView
 from sketchmark.folder.records import input_names
 from sketchmark.folder.results_format import Gain, Mean, Metric
 from sketchmark.markup import bracket, percent, points
@@ -24,10 +24,12 @@ from sketchmark.plots.charts import dumbbell
 from sketchmark.report.story import findings, own_minus, story_of
 from sketchmark.results import scorings, summary
 from sketchmark.terminal import one_line
-from sketchmark.view.query import Hit, card
+from sketchmark.view.query import CHANGES, Hit, card, changes
 
 Made = TypeVar("Made")
 _KEPT = 64
+_LARGEST = 50_000_000
+"""Bytes of the lists that are kept."""
 
 
 class Recent:
@@ -40,10 +42,13 @@ class Recent:
         key = (run.key, run.version, what)
         if key not in self._made:
             self._made[key] = make()
-            while len(self._made) > _KEPT:
+            while len(self._made) > _KEPT or self._weight() > _LARGEST:
                 self._made.popitem(last=False)
         self._made.move_to_end(key)
         return self._made[key]  # type: ignore[return-value]
+
+    def _weight(self) -> int:
+        return sum(getattr(made, "nbytes", 0) for made in list(self._made.values())[:-1])
 
 
 Row = TypeVar("Row")
@@ -194,7 +199,7 @@ def _first_image(run: RunView) -> str | None:
 
 
 def cell_row(cell: CellView) -> dict[str, Any]:
-    rows = cell.rows.values()
+    seconds = cell.rows.arrays["seconds"].tolist()
     return {
         **plain(summary.live_result(cell)),
         "cell": cell.name,
@@ -202,7 +207,7 @@ def cell_row(cell: CellView) -> dict[str, Any]:
         "short": label_of(cell.mode, cell.canvas, cell.about.draw_with, short=True),
         "headline": cell.headline,
         "played": len(cell.episodes),
-        "seconds": sum(row.seconds for row in rows) / max(1, len(rows)),
+        "seconds": sum(seconds) / max(1, len(seconds)),
     }
 
 
@@ -263,11 +268,13 @@ def two_strips(run: RunView) -> list[dict[str, Any]]:
         base = run.baseline(cell)
         if base is None or cell.mode != DRAWING_MODE or cell.canvas != "own":
             continue
-        for sample in cell.order():
-            value = cell.value(sample)
-            became = change(base.value(sample), value)
-            if became in ("helped", "hurt") and became not in found:
-                found[became] = Hit(cell, sample, cell.rows.get(sample), value, became)
+        played = cell.rows.align(cell.episodes)[0]
+        became = changes(run, cell)[played]
+        for kind in ("helped", "hurt"):
+            at = played[became == CHANGES.index(kind)]
+            if len(at) and kind not in found:
+                row = cell.rows.at(int(at[0]))
+                found[kind] = Hit(cell, row.key, row, row.value(cell.headline), kind)
         if len(found) == 2:
             break
     return [card(run, found[kind]) for kind in ("helped", "hurt") if kind in found]

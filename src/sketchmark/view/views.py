@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -27,11 +28,10 @@ from sketchmark.view import media
 from sketchmark.view.media import Thumbnails
 from sketchmark.view.query import (
     PAGE,
-    Hit,
+    Hits,
     Query,
     Readings,
     card,
-    counts,
     direct_answer,
     facets,
     parsed,
@@ -146,7 +146,7 @@ class Views:
                 "has_report": _report_of(run) is not None,
             }
 
-    def _hits(self, run: RunView, asked: Parameters) -> list[Hit]:
+    def _hits(self, run: RunView, asked: Parameters) -> Hits:
         query = Query.of(asked)
         return self._recent.get(run, query, lambda: query.hits(run, self._readings(run)))
 
@@ -172,7 +172,7 @@ class Views:
             "page": page,
             "pages": pages,
             "facets": filters,
-            "counts": counts(whole),
+            "counts": whole.counts(),
             "all": len(whole),
             "items": [card(run, hit) for hit in shown],
         }
@@ -182,7 +182,7 @@ class Views:
         run, sample = self._run(asked), asked.get("sample", "")
         cell = run.cell(asked.get("cell", ""))
         with self._lock:
-            hits = [(hit.cell.name, hit.sample) for hit in self._hits(run, asked)]
+            hits = self._hits(run, asked)
             read = self._readings(run).get(cell.name, {})
         at = _position(hits, cell, sample)
         base, record, score = run.baseline(cell), cell.episode(sample), cell.score(sample)
@@ -206,10 +206,10 @@ class Views:
             "sounds": media.in_words(cell.folder, record),
             "score": plain(score),
             "readings": [plain(found[sample]) for found in read.values() if sample in found],
-            "outcome": outcome(cell.rows.get(sample), cell.value(sample)),
+            "outcome": outcome(cell.value(sample)),
             "change": change(base.value(sample), cell.value(sample)) if base else None,
             "siblings": [
-                {"cell": other.name, "outcome": outcome(other.rows.get(sample), other.value(sample))}
+                {"cell": other.name, "outcome": outcome(other.value(sample))}
                 for other in run.cells.values()
                 if other.task == cell.task and sample in other.episodes
             ],
@@ -232,16 +232,19 @@ class Views:
                 ("compare", before.name, right.key, right.version, after.name),
                 lambda: summary.paired(before, after, family_of(left, right, before, after)),
             )
-            pairs, table = [], {"helped": 0, "hurt": 0, "right": 0, "wrong": 0}
-            for sample in before.order():
-                if sample in after.episodes:
-                    values = before.value(sample), after.value(sample)
-                    became = change(*values)
-                    if became:
-                        table[became if became != "same" else "right" if (values[1] or 0) >= 1 else "wrong"] += 1
-                    if not wanted or became == wanted or (wanted == "changed" and became in ("helped", "hurt")):
-                        pairs.append({"sample": sample, "a": values[0], "b": values[1], "change": became})
-        pairs.sort(key=lambda pair: ("hurt", "helped", "same", None).index(cast(Any, pair["change"])))
+            samples = [sample for sample in before.order() if sample in after.episodes]
+            values = before.values(samples), after.values(samples)
+            became = [change(*each) for each in zip(*values, strict=True)]
+        table = {"helped": 0, "hurt": 0, "right": 0, "wrong": 0}
+        for kind, count in Counter(zip(became, ((one or 0) >= 1 for one in values[1]), strict=True)).items():
+            if kind[0]:
+                table[kind[0] if kind[0] != "same" else "right" if kind[1] else "wrong"] += count
+        shown = [
+            at
+            for at, kind in enumerate(became)
+            if not wanted or kind == wanted or (wanted == "changed" and kind in ("helped", "hurt"))
+        ]
+        shown.sort(key=lambda at: ("hurt", "helped", "same", None).index(cast(Any, became[at])))
         page = max(1, _number(asked, "page", 1))
         size = PAGE * 4
         return {
@@ -252,10 +255,13 @@ class Views:
             "family": len(family_of(left, right, before, after)),
             "differs": _settings_that_differ(before, after),
             "counts": table,
-            "total": len(pairs),
+            "total": len(shown),
             "page": page,
-            "pages": max(1, -(-len(pairs) // size)),
-            "pairs": pairs[(page - 1) * size : page * size],
+            "pages": max(1, -(-len(shown) // size)),
+            "pairs": [
+                {"sample": samples[at], "a": values[0][at], "b": values[1][at], "change": became[at]}
+                for at in shown[(page - 1) * size : page * size]
+            ],
         }
 
     def several(self, asked: Parameters) -> dict[str, Any]:
@@ -307,20 +313,20 @@ def _report_of(run: RunView) -> Path | None:
     return path if path.exists() else None
 
 
-def _position(hits: Sequence[tuple[str, str]], cell: CellView, sample: str) -> int:
+def _position(hits: Hits, cell: CellView, sample: str) -> int:
     """Return the place of an episode in the filtered list, or that of the same sample in another condition."""
-    same = [at for at, hit in enumerate(hits) if hit[1] == sample]
-    return next((at for at in same if hits[at][0] == cell.name), same[0] if same else -1)
+    same = hits.find(sample)
+    return next((at for at in same if hits.key(at)[0] == cell.name), same[0] if same else -1)
 
 
-def _neighbour(hits: Sequence[tuple[str, str]], at: int, by: int, cell: CellView) -> tuple[str, str] | None:
+def _neighbour(hits: Hits, at: int, by: int, cell: CellView) -> tuple[str, str] | None:
     """Return the next episode of the list, in the condition that is open, even if the list has another."""
     to = at + by
     if at < 0 or not 0 <= to < len(hits):
         return None
-    name, sample = hits[to]
+    name, sample = hits.key(to)
     stays = name != cell.name and name.partition(".")[0] == cell.name.partition(".")[0] and sample in cell.episodes
-    return (cell.name, sample) if stays and hits[at][0] != cell.name else hits[to]
+    return (cell.name, sample) if stays and hits.key(at)[0] != cell.name else hits.key(to)
 
 
 MOST_RUNS = 12
@@ -362,12 +368,11 @@ def _matrix(cells: Sequence[CellView | None]) -> dict[str, Any]:
     shared = (
         [sample for sample in having[0].order() if all(sample in cell.episodes for cell in having)] if having else []
     )
-    outcomes = {
-        sample: [outcome(cell.rows.get(sample), cell.value(sample)) if cell else "" for cell in cells]
-        for sample in shared
-    }
+    by_cell = [[outcome(value) for value in cell.values(shared)] if cell else [""] * len(shared) for cell in cells]
+    outcomes = dict(zip(shared, map(list, zip(*by_cell, strict=True)), strict=True)) if shared else {}
     disagreed = [sample for sample in shared if len(set(filter(None, outcomes[sample]))) > 1]
-    ordered = [*disagreed, *(sample for sample in shared if sample not in set(disagreed))]
+    differing = set(disagreed)
+    ordered = [*disagreed, *(sample for sample in shared if sample not in differing)]
     return {
         "shared": len(shared),
         "disagreed": len(disagreed),

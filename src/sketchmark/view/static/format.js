@@ -41,6 +41,7 @@ export const seconds = (value) =>
 const PLACES = {
   direct: "direct",
   blind: "blind",
+  text_input: "puzzle as text",
   text_cot: "text only",
   own: "own drawing",
   blank: "blank image",
