@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import sketchmark
-from sketchmark.cli import main
+from sketchmark.cli import root
 from sketchmark.comparison.headlines import repeats_table
 from sketchmark.folder.format import ScoreRow
 from sketchmark.results.repeats import nested, summarise_repeats
@@ -80,7 +80,7 @@ def test_a_run_reports_repeats_in_results_and_in_a_table(repeated: Path) -> None
 def test_compare_says_what_more_repeats_would_gain(repeated: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (row,) = sketchmark.compare(repeated).rows
     assert row.further and row.further.half_width > row.further.twice_repeats >= row.further.twice_samples
-    main(["compare", str(repeated)])
+    root.main(["compare", str(repeated)], standalone_mode=False)
     said = " ".join(capsys.readouterr().out.split())
     assert "10 samples with 3 repeats give" in said and "more samples gain more" in said
 
@@ -92,7 +92,7 @@ def test_an_audit_plans_a_budget_of_calls_or_money(
     prices.write_text("player/flawed: {output: 1000000, picture: 5}\n")
 
     def planned(*words: str) -> Any:
-        assert not main(["audit", str(repeated), "--json", "--plan", *words])
+        root.main(["audit", str(repeated), "--json", "--plan", *words], standalone_mode=False)
         return json.loads(capsys.readouterr().out)["plan"]["maze"]
 
     calls, capped, money = planned("3000"), planned("3000", "--limit", "20"), planned("9000", "--prices", str(prices))
