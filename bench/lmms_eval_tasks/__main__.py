@@ -71,8 +71,8 @@ def _import_what_all_need() -> None:
 
     datasets.disable_progress_bars()
     if find_spec("lmms_eval"):
-        import lmms_eval.api.metrics  # type: ignore[import-not-found]
-        import lmms_eval.tasks  # type: ignore[import-not-found] # noqa: F401
+        import lmms_eval.api.metrics
+        import lmms_eval.tasks  # noqa: F401
 
 
 def _tasks(source: Path) -> Iterator[tuple[Path, Path]]:

@@ -32,7 +32,7 @@ from sketchmark.lmms_eval import (
     wants_a_group_score,
 )
 from sketchmark.lmms_eval.shape import our_config
-from sketchmark.models import Registry, meant_by, suggestion
+from sketchmark.models import Registry, Understood, meant_by, suggestion, understood
 from sketchmark.tasks import Task, TaskOptions
 from sketchmark.tasks.files import (
     FILE_MODES,
@@ -292,6 +292,15 @@ class Catalog:
 
     def model_names(self) -> list[str]:
         return sorted({*self._models.names(), *self._code.classes()})
+
+    def understood(
+        self, model: str, arguments: Mapping[str, Any], drawer: str, drawer_args: Mapping[str, Any]
+    ) -> Understood:
+        """Resolve another tool's name of a model, and report how it was understood."""
+        found = understood(model, arguments, drawer, drawer_args)
+        if found.told:
+            self._notify(found.told)
+        return found
 
     def model(self, name: str, arguments: Mapping[str, Any] | None = None) -> Model:
         """Return a model by name: built in, installed, or defined in a file that the user includes."""

@@ -199,7 +199,7 @@ def test_names_in_use_elsewhere_work_with_the_arguments_people_give_them(monkeyp
     azure = catalog.model("azure_trapi_visual_cot", {"save_intermediate": True})
     assert azure.name == "azure/gpt-6-luna" and azure.abilities.draw
     assert catalog.model("azure_trapi_visual_cot", {"deployment": "mine"}).name == "azure/mine"
-    assert catalog.model("nano_banana_visual_cot").name == "gemini/gemini-3.1-flash-image"
+    assert catalog.model("nano_banana_visual_cot").name == "gemini/gemini-nano-banana-2.1"
 
 
 @pytest.mark.parametrize("name", ["maze", "sliding", "jigsaw", "voila"])

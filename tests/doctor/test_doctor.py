@@ -30,9 +30,15 @@ SIGNS = {
         "several pictures shape a drawing",
     },
     "ignores_history": {"the drawing follows the plan"},
-    "first_picture": {"sees four pictures, in order", "text between pictures", "several pictures shape a drawing"},
+    "first_picture": {
+        "sees four pictures, in order",
+        "sees the second of two",
+        "text between pictures",
+        "several pictures shape a drawing",
+    },
     "drops_settings": {"keeps to max_new_tokens", "keeps to the size", "keeps to the seed"},
     "wrong_size": {"keeps to the size"},
+    "stretches": {"sees both ends of a strip", "keeps proportions", "reads small print"},
 }
 
 
@@ -58,7 +64,7 @@ def test_a_healthy_server_is_found_healthy_and_ready_for_every_mode() -> None:
     found = examined(Patient())
     assert amiss(found) == set() and found.is_healthy
     assert found.modes == dict.fromkeys(("blind", "direct", "text_cot", "visual_cot"), "ready")
-    assert found.says.calls == 7 and found.draws.calls == 10
+    assert found.says.calls == 14 and found.draws.calls == 10
     assert found.cost == found.says.tokens_out > 0
 
 

@@ -60,6 +60,13 @@ async def test_concurrent_jobs_share_batches_up_to_the_limit_within_their_group(
     assert worker.batches == [[0, 2, 4], [1, 3, 5]]
 
 
+async def test_a_batch_holds_the_oldest_job_and_those_nearest_to_it_in_size() -> None:
+    worker = Worker(limit=2)
+    sizes = {0: 90, 1: 10, 2: 12, 3: 300, 4: 88, 5: 310}
+    await asyncio.gather(*(worker.batcher.submit(job, "same", size) for job, size in sizes.items()))
+    assert worker.batches == [[0, 4], [1, 2], [3, 5]]
+
+
 async def test_jobs_that_come_while_a_batch_runs_share_the_next_one_unless_they_are_cancelled() -> None:
     worker = Worker(limit=4)
     worker.free.clear()

@@ -10,9 +10,9 @@ from tests.local.tiny import TEXT, _lively, _tokenizer
 SIDE = 32
 """Pixels of a drawing's side."""
 BLOCKS = {
-    "down_block_types": ("DownEncoderBlock2D", "DownEncoderBlock2D"),
-    "up_block_types": ("UpDecoderBlock2D", "UpDecoderBlock2D"),
-    "block_out_channels": (8, 8),
+    "down_block_types": ("DownEncoderBlock2D",) * 2,
+    "up_block_types": ("UpDecoderBlock2D",) * 2,
+    "block_out_channels": (8,) * 2,
     "layers_per_block": 1,
     "norm_num_groups": 4,
     "sample_size": SIDE,
@@ -30,10 +30,12 @@ def _clip() -> Any:
     return CLIPTextModel(config).eval()
 
 
-def _vae(channels: int = 4) -> Any:
+def _vae(blocks: int = 2) -> Any:
+    """Make an encoder that shrinks images by half per block but one."""
     from diffusers import AutoencoderKL
 
-    return AutoencoderKL(latent_channels=channels, **BLOCKS).eval()
+    lists = {name: value[:1] * blocks for name, value in BLOCKS.items() if isinstance(value, tuple)}
+    return AutoencoderKL(latent_channels=4, **BLOCKS | lists).eval()
 
 
 def make_stable_diffusion(folder: Path, *, edits: bool = False, checker: bool = False, black: bool = False) -> Path:
@@ -148,6 +150,6 @@ def make_omnigen(folder: Path) -> Path:
     )  # fmt: skip
     OmniGenPipeline(
         scheduler=FlowMatchEulerDiscreteScheduler(invert_sigmas=True, num_train_timesteps=1),
-        transformer=_lively(transformer).eval(), vae=_vae(), tokenizer=words,
+        transformer=_lively(transformer).eval(), vae=_vae(4), tokenizer=words,
     ).save_pretrained(folder)  # fmt: skip
     return folder

@@ -8,9 +8,19 @@ from pathlib import Path
 import pytest
 
 from sketchmark import Model
-from sketchmark.errors import MissingExtra
-from sketchmark.models import MODELS, Registry, about, address_arguments, hearing, load_model, takes_batches
+from sketchmark.errors import BadInput, MissingExtra, UnknownName
+from sketchmark.models import (
+    MODELS,
+    Registry,
+    about,
+    address_arguments,
+    hearing,
+    load_model,
+    takes_batches,
+    understood,
+)
 from sketchmark.models.providers import Provider
+from sketchmark.settings import parse_arguments
 
 PACKAGE = """
 from sketchmark import Model, Reply
@@ -64,3 +74,63 @@ def test_a_provider_of_an_installed_package_is_declared_as_a_built_in_one(
 def test_a_pipeline_without_its_package_says_what_to_install() -> None:
     with pytest.raises(MissingExtra, match=r"sketchmark\[diffusers\]"):
         load_model("diffusers/some/pipeline")
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "told"),
+    [
+        ("qwen2_5_vl", "pretrained=/w", "hf//w"),
+        ("internvl3", "", "hf/…"),
+        ("janus_pro_visual_cot", "pretrained=a/b", "janus/a/b"),
+        ("emu3_visual_cot", "pretrained=a/b", "emu3/a/b"),
+        ("nano_banana_visual_cot", "", "gemini/gemini-nano-banana-2.1"),
+        ("azure_trapi_visual_cot", "", "azure/gpt-6-luna, image_deployment=gpt-image-2"),
+        ("azure_trapi_visual_cot", "image_deployment=mine", "azure/gpt-6-luna"),
+        ("bagel_unig2u", "pretrained=/w", "bagel//w"),
+    ],
+)
+def test_names_of_lmms_eval_say_how_they_are_understood(name: str, arguments: str, told: str) -> None:
+    found = understood(name, parse_arguments(arguments))
+    assert found.told == f"{name} is understood as {told}"
+    assert found.model == name and not found.drawer
+    assert understood("player/solver", {}).told == ""
+
+
+@pytest.mark.parametrize(
+    ("arguments", "pair", "own", "drawers"),
+    [
+        ("", ("hf/Qwen/Qwen2.5-VL-7B-Instruct", "diffusers/Qwen/Qwen-Image-Edit"), {}, {}),
+        ("pretrained=/vl,pretrained_edit=/edit", ("hf//vl", "diffusers//edit"), {}, {}),
+        ("mode=editing,pretrained=/edit,pretrained_understand=/vl", ("hf//vl", "diffusers//edit"), {}, {}),
+        (
+            "torch_dtype=float16,num_inference_steps=9,guidance_scale=2,batch_size=2,generated_image_dir=x",
+            ("hf/Qwen/Qwen2.5-VL-7B-Instruct", "diffusers/Qwen/Qwen-Image-Edit"),
+            {"dtype": "float16", "batch_size": 2},
+            {"dtype": "float16", "num_inference_steps": 9, "guidance_scale": 2},
+        ),
+    ],
+)
+def test_a_pair_of_lmms_eval_becomes_a_thinker_and_a_drawer(
+    arguments: str, pair: tuple[str, str], own: dict[str, object], drawers: dict[str, object]
+) -> None:
+    for name in ("qwen_image_edit", "qwen_image_edit_visual_cot"):
+        found = understood(name, parse_arguments(arguments))
+        assert (found.model, found.drawer) == pair and (found.model_args, found.drawer_args) == (own, drawers)
+        assert found.told == f"{name} is understood as --model {pair[0]} --drawer {pair[1]}"
+    other = understood("qwen_image_edit", {}, "player/solver", {"seed": 1})
+    assert other.drawer == "player/solver" and other.drawer_args == {"seed": 1}
+
+
+@pytest.mark.parametrize("name", ["ovis_u1", "showo2_visual_cot", "mmada", "omnigen2_visual_cot"])
+def test_a_model_of_lmms_eval_without_an_adapter_is_refused_with_a_way_out(name: str) -> None:
+    with pytest.raises(UnknownName, match=f"{name} has no adapter here") as refused:
+        load_model(name, {"pretrained": "x"})
+    assert "base_url" in refused.value.hint
+
+
+def test_bagel_says_that_its_weights_are_understood_and_what_is_missing() -> None:
+    with pytest.raises(BadInput, match="the weights /w/BAGEL are understood") as refused:
+        load_model("bagel", {"pretrained": "/w/BAGEL", "mode": "generation"})
+    assert "code=" in refused.value.hint and "base_url=" in refused.value.hint
+    with pytest.raises(BadInput, match="needs to know how to run"):
+        load_model("bagel")

@@ -14,6 +14,9 @@ from subprocess import Popen
 
 import pytest
 
+from sketchmark.catalog import Catalog
+from sketchmark.episode.model import Options
+from sketchmark.episode.sample import of
 from tests.servers.starting import (
     end,
     episodes,
@@ -60,7 +63,7 @@ def test_the_doctor_reports_a_text_model_as_one_that_answers_and_does_not_draw(a
     assert found["says something"] in ("yes", "in part")
     assert found["keeps to max_new_tokens"] == found["same request, same reply"] == "yes"
     assert found["draws a picture"] == "no"
-    assert "yes" not in (found["reads a picture"], found["sees four pictures, in order"])
+    assert found["reads a picture"] == found["sees four pictures, in order"] == found["keeps proportions"] == "no"
 
 
 def test_real_replies_to_text_questions_are_parsed_as_they_read(address: str, tmp_path: Path) -> None:
@@ -85,20 +88,18 @@ def test_real_replies_to_text_questions_are_parsed_as_they_read(address: str, tm
     assert plain, "not one plain reply: the questions need other words"
 
 
-def test_a_drawing_by_code_is_rendered_or_says_why_not(address: str, tmp_path: Path) -> None:
-    args = ",svg_tokens=96,svg_retries=1"
-    done = sketchmark(
-        *asked(address, tmp_path / "run", "--draw", "svg", "--limit", "1", args=args, mode="visual_cot")
-    )
-    assert done.returncode == 0, done.stderr
-    [(line, row)] = episodes(tmp_path / "run", "text_questions.visual_cot")
-    [drawn] = replies(line, "draw")
+async def test_a_drawing_by_code_is_rendered_or_says_why_not(address: str) -> None:
+    args = {"base_url": address, "draw_with": "svg", "svg_tokens": 96, "svg_retries": 1}
+    model = Catalog().model("openai/smollm2", args)
+    try:
+        drawn = await model.draw(of("Draw a red circle."), Options(seed=1))
+    finally:
+        await model.close()
     if drawn.picture is None:
         assert drawn.finish in ("no_picture", "length") and "SVG" in drawn.trouble
-        assert line.failure is not None and line.failure.blames_model and "no_picture" in row.flags
-        assert drawn.usage["calls"] == 2, "the second attempt was not made"
+        assert drawn.usage.calls == 2, "the second attempt was not made"
     else:
-        assert drawn.finish == "stop" and line.failure is None and replies(line, "say")
+        assert drawn.finish == "stop" and drawn.text.startswith("<svg")
 
 
 def test_a_run_outlives_a_server_that_dies_and_comes_back(tmp_path: Path) -> None:
@@ -117,3 +118,15 @@ def test_a_run_outlives_a_server_that_dies_and_comes_back(tmp_path: Path) -> Non
     assert re.search(r"[1-9]\d* retr(y|ies)", printed), printed
     found = episodes(tmp_path / "run", "text_questions.direct")
     assert len(found) == COUNT and all(line.failure is None for line, _ in found)
+
+
+def test_a_model_without_images_runs_blind_and_is_refused_in_other_modes(address: str, tmp_path: Path) -> None:
+    words = ("run", "--model", "openai/smollm2", "--model-args", f"base_url={address}", "--tasks", "maze")
+    more = ("--limit", "2", "--gen-kwargs", "max_new_tokens=24", "--no-cache", "-o", str(tmp_path / "run"))
+    done = sketchmark(*words, "--mode", "blind", *more)
+    assert done.returncode == 0, done.stderr
+    found = episodes(tmp_path / "run", "maze.blind")
+    assert len(found) == 2 and all(line.failure is None and row.scored for line, row in found)
+    assert all(not reply.usage.get("pictures_in") for line, _ in found for reply in replies(line, "say"))
+    refused = sketchmark(*words, "--mode", "direct", *more[:-1], str(tmp_path / "other"))
+    assert refused.returncode != 0 and "image" in refused.stderr and "blind" in refused.stderr, refused.stderr

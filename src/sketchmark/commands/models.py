@@ -40,10 +40,11 @@ def _drawer_options(command: F) -> F:
 def _made(include: tuple[Path, ...], model: str, model_args: str, drawer: str, drawer_args: str) -> Model:
     """Make the model, or the pair of it and its drawer."""
     catalog = Catalog(include, notify=notice)
-    if drawer_args and not drawer:
+    known = catalog.understood(model, parse_arguments(model_args), drawer, parse_arguments(drawer_args))
+    if known.drawer_args and not known.drawer:
         raise BadInput("--drawer-args without a drawer", "add --drawer MODEL")
-    draws = catalog.model(drawer, parse_arguments(drawer_args)) if drawer else None
-    return paired(catalog.model(model, parse_arguments(model_args)), draws)
+    draws = catalog.model(known.drawer, known.drawer_args) if known.drawer else None
+    return paired(catalog.model(known.model, known.model_args), draws)
 
 
 def in_lines(found: Examination, width: int) -> Iterator[str]:
@@ -139,7 +140,8 @@ def doctor_command(
 @click.option(
     "--silent",
     default="",
-    help="Faults without an error: ignores_prompt, ignores_history, first_picture, drops_settings, wrong_size.",
+    help="Faults without an error: ignores_prompt, ignores_history, first_picture, drops_settings, wrong_size, "
+    "stretches.",
 )
 @click.option("--batch", default="complete", show_default=True, help="How batch jobs end, in turn.")
 @click.option("--seed", default=0, show_default=True, help="Decides which requests fail.")

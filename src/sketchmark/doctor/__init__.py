@@ -28,6 +28,10 @@ CHECKS = (
     CheckFunction("says something", "say", checks.says),
     CheckFunction("reads a picture", "say", checks.reads),
     CheckFunction("sees four pictures, in order", "say", checks.sees_all),
+    CheckFunction("sees the second of two", "say", checks.sees_the_second),
+    CheckFunction("sees both ends of a strip", "say", checks.sees_the_ends),
+    CheckFunction("keeps proportions", "say", checks.keeps_proportions),
+    CheckFunction("reads small print", "say", checks.reads_small_print),
     CheckFunction("text between pictures", "say", checks.follows_places),
     CheckFunction("keeps to max_new_tokens", "say", checks.is_cut),
     CheckFunction("same request, same reply", "say", checks.repeats),
@@ -39,7 +43,13 @@ CHECKS = (
     CheckFunction("keeps to the size", "draw", checks.has_the_size),
     CheckFunction("keeps to the seed", "draw", checks.has_a_seed),
 )
-_DIRECT = ("says something", "reads a picture", "sees four pictures, in order")
+_DIRECT = (
+    "says something",
+    "reads a picture",
+    "sees four pictures, in order",
+    "sees both ends of a strip",
+    "keeps proportions",
+)
 _VISUAL = (
     "draws a picture",
     "the drawing follows the prompt",

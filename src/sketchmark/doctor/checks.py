@@ -273,6 +273,73 @@ async def sees_all(bed: Bedside) -> Seen:
     return Seen("no", which, "tasks with several images, or with drawings, are answered without seeing all of them")
 
 
+async def sees_the_second(bed: Bedside) -> Seen:
+    reply = await bed.say(
+        number_card("26"),
+        number_card("74"),
+        f"{ABOUT} Which number does the second picture show? Reply with its digits alone.",
+    )
+    found = NUMBER.findall(reply.text)
+    if found == ["74"]:
+        return Seen("yes", "read 74")
+    means = "a question about two images is answered from one of them"
+    return Seen("no", f"first 26, second 74, said {_quoted(reply.text)}", means)
+
+
+async def sees_the_ends(bed: Bedside) -> Seen:
+    """Show strips: an image that is cropped loses its ends, and one that is stretched to a square garbles them."""
+    lost = []
+    for name, wide, numbers in (("wide", True, ("38", "91")), ("tall", False, ("52", "67"))):
+        ends = "left, then right" if wide else "top, then bottom"
+        reply = await bed.say(
+            cards.strip_card(*numbers, wide=wide),
+            f"{ABOUT} A long strip has a number at each end. Which are they, {ends}? "
+            "Reply with the two numbers alone.",
+        )
+        if NUMBER.findall(reply.text) != list(numbers):
+            lost.append(f"{name}: {' '.join(numbers)}, said {_quoted(reply.text)}")
+    if not lost:
+        return Seen("yes", "read both ends of a wide and of a tall strip")
+    means = "long images lose their ends or are stretched: boards, charts and film strips are misread"
+    return Seen("in part" if len(lost) == 1 else "no", "; ".join(lost), means)
+
+
+_OVALS = (((1280, 320), (200, 200)), ((320, 1280), (200, 200)), ((640, 640), (400, 200)))
+"""Sizes of a page and of the oval on it."""
+
+
+async def keeps_proportions(bed: Bedside) -> Seen:
+    """Show a circle on a wide and on a tall page, and a wide oval on a square one: not every answer is equal."""
+    said = []
+    for page, oval in _OVALS:
+        reply = await bed.say(
+            cards.oval_card(page, oval),
+            f"{ABOUT} Is the blue shape wider than it is tall, taller than it is wide, or equally wide and tall? "
+            "Reply with one word: wide, tall or equal.",
+        )
+        words = re.findall(r"\b(wide|tall|equal)\b", reply.text.lower())
+        said.append(words[0] if len(words) == 1 else _quoted(reply.text))
+    if said == ["equal", "equal", "wide"]:
+        return Seen("yes", "a circle is one on a wide and on a tall page")
+    if said[:2] == ["tall", "wide"]:
+        means = "images are stretched to a square before the model sees them: shapes and boards are distorted"
+        return Seen("no", "a circle looks tall on a wide page and wide on a tall page", means)
+    means = "it is not known whether images keep their proportions"
+    return Seen("no", f"circle, circle and wide oval, said {', '.join(said)}", means)
+
+
+async def reads_small_print(bed: Bedside) -> Seen:
+    number = "8365"
+    reply = await bed.say(
+        cards.print_card(number),
+        f"{ABOUT} A small number is printed on this page. Which one? Reply with its digits alone.",
+    )
+    if number in NUMBER.findall(reply.text):
+        return Seen("yes", f"read {number}, 14 of 1024 pixels high")
+    means = "large images are shrunk before the model sees them: labels and fine lines are lost"
+    return Seen("no", f"shown {number}, 14 of 1024 pixels high, said {_quoted(reply.text)}", means)
+
+
 async def follows_places(bed: Bedside) -> Seen:
     reply = await bed.say(
         f"{ABOUT} Two pictures, each followed by its name.",

@@ -40,19 +40,101 @@ class Alias(NamedTuple):
     provider: str
     name: str = ""
     arguments: Mapping[str, str] = MappingProxyType({})
+    drawer: str = ""
+    """The drawer, if the name is of a pair."""
 
 
+_HF = (
+    *("qwen2_vl", "qwen2_5_vl", "qwen3_vl", "llava_hf", "llava_onevision", "llava_onevision1_5", "internvl"),
+    *(
+        "internvl2",
+        "internvl3",
+        "internvl3_5",
+        "internvl_hf",
+        "idefics2",
+        "gemma3",
+        "llama_vision",
+        "phi4_multimodal",
+    ),
+)
 ALIASES = {
     "openai_compatible": Alias("openai"),
+    "async_openai": Alias("openai"),
+    "azure_openai": Alias("azure"),
+    "azure_trapi": Alias("azure", "gpt-6-luna"),
     "azure_trapi_visual_cot": Alias("azure", "gpt-6-luna", {"image_deployment": "gpt-image-2"}),
-    "nano_banana_visual_cot": Alias("gemini", "gemini-3.1-flash-image"),
+    "gemini_api": Alias("gemini"),
+    "nano_banana_visual_cot": Alias("gemini", "gemini-nano-banana-2.1"),
+    "claude": Alias("anthropic"),
     "bagel_visual_cot": Alias("bagel"),
-    "qwen2_5_vl": Alias("hf"),
-    "qwen2_vl": Alias("hf"),
-    "llava_onevision": Alias("hf"),
-    "internvl": Alias("hf"),
+    "bagel_unig2u": Alias("bagel"),
+    "janus_pro": Alias("janus"),
+    **dict.fromkeys(_HF, Alias("hf")),
+    "qwen_image_edit": Alias("hf", "Qwen/Qwen2.5-VL-7B-Instruct", drawer="diffusers/Qwen/Qwen-Image-Edit"),
 }
+"""Names of lmms-eval and its forks. With `pretrained=` they run these weights, else the model named here. Each may
+end in `_visual_cot`."""
 
+
+def _alias(name: str) -> Alias | None:
+    short = name.removesuffix("_visual_cot")
+    return ALIASES.get(name) or ALIASES.get(short) or (Alias(short) if short != name and short in MODELS else None)
+
+
+_WITHOUT_ADAPTER = (
+    *("ovis_u1", "illume_plus", "mmada", "showo2", "omnigen2", "javisgpt", "mammothmoda", "onecat", "star_7b"),
+    *("tokenflow", "uae", "unipic2", "univideo", "uniworld", "x_omni"),
+)
+"""Models of lmms-eval and its forks that are neither in transformers nor in diffusers."""
+
+_OF_ITS_DRAWER = ("num_inference_steps", "guidance_scale")
+_OF_ITS_FILES = ("save_generated_images", "generated_image_dir", "intermediate_dir", "output_type", "fail_gracefully")
+"""Arguments of lmms-eval's pairs that go to the drawer, and those about files, which a run folder always keeps."""
+
+
+class Understood(NamedTuple):
+    """A model and its drawer by our names, and a line that says how another tool's name was understood."""
+
+    model: str
+    model_args: dict[str, Any]
+    drawer: str
+    drawer_args: dict[str, Any]
+    told: str = ""
+
+
+def understood(
+    model: str, model_args: Mapping[str, Any], drawer: str = "", drawer_args: Mapping[str, Any] | None = None
+) -> Understood:
+    """Resolve another tool's name. A pair gets both our names; a single model keeps its name, and `told` explains
+    it."""
+    own, drawers, alias = dict(model_args), dict(drawer_args or {}), _alias(model)
+    if alias is None:
+        return Understood(model, own, drawer, drawers)
+    if not alias.drawer:
+        weights = next((own[key] for key in _WEIGHTS if own.get(key)), alias.name or "…")
+        more = "".join(f", {key}={value}" for key, value in alias.arguments.items() if key not in own)
+        return Understood(model, own, drawer, drawers, f"{model} is understood as {alias.provider}/{weights}{more}")
+    for name in _OF_ITS_FILES:
+        own.pop(name, None)
+    edit, think = own.pop("pretrained_edit", ""), own.pop("pretrained_understand", "")
+    weights = own.pop("pretrained", "")
+    if own.pop("mode", "") == "editing":
+        edit, weights = edit or weights, ""
+    if "torch_dtype" in own:
+        own["dtype"] = own.pop("torch_dtype")
+    drawers = {key: own.pop(key) for key in _OF_ITS_DRAWER if key in own} | drawers
+    drawers = {key: value for key, value in own.items() if key in ("dtype", "device")} | drawers
+    provider, _, by_default = alias.drawer.partition("/")
+    thinker, draws = (
+        f"{alias.provider}/{think or weights or alias.name}",
+        drawer or f"{provider}/{edit or by_default}",
+    )
+    told = f"{model} is understood as --model {thinker} --drawer {draws}"
+    return Understood(thinker, own, draws, drawers, told)
+
+
+_WEIGHTS = ("pretrained", "model", "model_version")
+"""Arguments that name the model, in other tools."""
 
 _OF_DRAWER = "drawer."
 """Prefix of a drawer's arguments among those of its pair."""
@@ -108,12 +190,17 @@ class Registry:
         by_code = taken_from(settings, name) if "draw_with" in settings else None
         provider = self.provider(name)
         if provider is None:
+            if name.removesuffix("_visual_cot") in _WITHOUT_ADAPTER:
+                raise UnknownName(
+                    f"{name} has no adapter here: neither transformers nor diffusers have the class of this model",
+                    "serve it (openai/NAME with base_url=URL), or add one class with --include",
+                )
             told = hint(alias.provider) if hint else suggestion(alias.provider, sorted(self.names()))
             raise UnknownName(f"no model named {name!r}", _with_provider(name) or told)
         make = provider.make
         if provider.by_world:
             make = _in_worlds(make, worlds)
-        named = (settings.pop(key, "") for key in ("pretrained", "model", "model_version"))
+        named = (settings.pop(key, "") for key in _WEIGHTS)
         rest = rest or next((str(value) for value in [*named] if value), "") or alias.name
         try:
             inspect.signature(make).bind(rest, **settings)
@@ -148,7 +235,7 @@ def _in_worlds(make: Factory, worlds: Worlds | None) -> Factory:
 def meant_by(name: str) -> Alias:
     """Return the provider in a model's name, with what an alias implies."""
     provider = name.partition("/")[0]
-    return ALIASES.get(provider, Alias(provider))
+    return _alias(provider) or Alias(provider)
 
 
 def takes_batches(name: str) -> bool:
@@ -194,10 +281,12 @@ def about(names: Iterable[str]) -> dict[str, str]:
     """Return the lines of providers and aliases for `list models`."""
     registry = Registry()
     declared = {name: registry.provider(name) or Provider for name in names}
-    return {
-        name: f"the same as {ALIASES[name].provider}" if name in ALIASES else found.about
-        for name, found in declared.items()
-    }
+    return {name: _about(ALIASES[name]) if name in ALIASES else found.about for name, found in declared.items()}
+
+
+def _about(alias: Alias) -> str:
+    drawer = f", with {alias.drawer.partition('/')[0]} as drawer" if alias.drawer else ""
+    return f"the same as {alias.provider}{drawer}"
 
 
 def load_model(name: str, arguments: Mapping[str, Any] | None = None) -> Model:

@@ -121,6 +121,16 @@ def prepare(model: str | Model, tasks: Names, **given: Any) -> PreparedRun:
         model = DrawsByCode(model, ByCode())
         settings = structs.replace(settings, model_args=dict(model.arguments))
     catalog = Catalog(settings.included, settings.trust_code, notice)
+    if isinstance(model, str):
+        known = catalog.understood(settings.model, settings.model_args, settings.drawer, settings.drawer_args)
+        model, drawer = known.model, drawer or known.drawer
+        settings = structs.replace(
+            settings,
+            model=known.model,
+            model_args=known.model_args,
+            drawer=known.drawer,
+            drawer_args=known.drawer_args,
+        )
     kept = None if settings.no_cache else Path(settings.cache) if settings.cache else default_cache()
     by_workers = isinstance(model, str) and isinstance(drawer, str)
     cached = [bool(settings.cache) or isinstance(one, str) for one in (model, drawer)]

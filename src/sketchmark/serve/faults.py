@@ -7,6 +7,7 @@ ignores_history    a drawing ignores the model's own earlier text (vLLM-Omni's B
 first_picture      only the first of several images is used (vLLM-Omni's BAGEL, when it draws)
 drops_settings     size, seed and limits do not reach the model
 wrong_size         a drawing has a size that the server chose
+stretches          images are stretched to a square (vLLM-Omni's BAGEL, when it reads)
 """
 
 from __future__ import annotations
@@ -94,7 +95,7 @@ class Dice:
         return None
 
 
-FAULTS = ("ignores_prompt", "ignores_history", "first_picture", "drops_settings", "wrong_size")
+FAULTS = ("ignores_prompt", "ignores_history", "first_picture", "drops_settings", "wrong_size", "stretches")
 _LIKED = (512, 512)
 
 
@@ -133,9 +134,15 @@ class Silent(Wrapped):
             options = Options()
         if "first_picture" in self._faults:
             context = Context(tuple(_with_one_picture(context)))
+        if "stretches" in self._faults:
+            context = Context(tuple(map(_stretched, context)))
         return context, options
 
 
 def _with_one_picture(context: Context) -> list[Part]:
     first = next((part for part in context if part.picture), None)
     return [part for part in context if part.picture is None or part is first]
+
+
+def _stretched(part: Part) -> Part:
+    return replace(part, content=Picture.from_image(part.picture.image().resize(_LIKED))) if part.picture else part

@@ -35,7 +35,7 @@ _DOTS = {
 }
 """Five dots wide and seven high, with a dot between two digits."""
 
-_SIDE = 384
+_SIDE, _STRIP, _PAGE = 384, 1536, 1024
 _DARK = 90
 _VIVID = 80
 """Least distance between a coloured pixel's channels."""
@@ -56,19 +56,56 @@ class Shape:
 
 def number_card(number: str) -> Picture:
     """Black digits on white, in the upper two thirds: the rest is free for what is to be drawn below."""
-    from PIL import Image, ImageDraw
+    from PIL import Image
 
     image = Image.new("RGB", (_SIDE, _SIDE), "white")
-    pen = ImageDraw.Draw(image)
     dot = min(16, (_SIDE - 48) // (6 * len(number) - 1))
-    left, top = (_SIDE - dot * (6 * len(number) - 1)) // 2, 48
+    _print(image, number, ((_SIDE - dot * (6 * len(number) - 1)) // 2, 48), dot)
+    return Picture.from_image(image)
+
+
+def strip_card(first: str, last: str, *, wide: bool) -> Picture:
+    """A strip six times as long as it is thick, with a number at each end: left and right, or top and bottom."""
+    from PIL import Image
+
+    size = (_STRIP, _STRIP // 6) if wide else (_STRIP // 6, _STRIP)
+    image = Image.new("RGB", size, "white")
+    dot = 8
+    width, height = dot * (6 * len(last) - 1), dot * 7
+    ends = ((24, 24), (size[0] - 24 - width, size[1] - 24 - height))
+    for number, at in zip((first, last), ends, strict=True):
+        _print(image, number, at, dot)
+    return Picture.from_image(image)
+
+
+def print_card(number: str) -> Picture:
+    """A large page with digits as small as print: fourteen pixels high on 1024."""
+    from PIL import Image
+
+    image = Image.new("RGB", (_PAGE, _PAGE), "white")
+    _print(image, number, (_PAGE * 5 // 8, _PAGE * 5 // 8), 2)
+    return Picture.from_image(image)
+
+
+def _print(image: Image.Image, number: str, corner: tuple[int, int], dot: int) -> None:
+    from PIL import ImageDraw
+
+    pen, (left, top) = ImageDraw.Draw(image), corner
     for place, digit in enumerate(number):
         for y, row in enumerate(_DOTS[digit].split()):
             for x, is_set in enumerate(row):
                 if is_set == "1":
                     at = (left + (6 * place + x) * dot, top + y * dot)
                     pen.rectangle((*at, at[0] + dot - 1, at[1] + dot - 1), fill="black")
-    return Picture.from_image(image)
+
+
+def read_ends(picture: Picture) -> tuple[str, str]:
+    """The numbers at the two ends of a strip: left and right, or top and bottom where it is higher than wide."""
+    image, (width, height) = picture.image(), picture.size
+    wide = width >= height
+    first = (0, 0, width // 2, height) if wide else (0, 0, width, height // 2)
+    last = (width // 2, 0, width, height) if wide else (0, height // 2, width, height)
+    return read_number(Picture.from_image(image.crop(first))), read_number(Picture.from_image(image.crop(last)))
 
 
 def read_number(picture: Picture) -> str:
@@ -112,6 +149,26 @@ def shape_card(shape: Shape, size: tuple[int, int] = (_SIDE, _SIDE)) -> Picture:
     half = min(size) // 4
     paint(image, shape, (size[0] // 2 - half, size[1] // 2 - half, size[0] // 2 + half, size[1] // 2 + half))
     return Picture.from_image(image)
+
+
+def oval_card(size: tuple[int, int], oval: tuple[int, int]) -> Picture:
+    """Return a page with a blue oval of this width and height in its middle."""
+    from PIL import Image, ImageDraw
+
+    image = Image.new("RGB", size, "white")
+    left, top = (size[0] - oval[0]) // 2, (size[1] - oval[1]) // 2
+    ImageDraw.Draw(image).ellipse((left, top, left + oval[0], top + oval[1]), fill=COLOURS["blue"])
+    return Picture.from_image(image)
+
+
+def read_oval(picture: Picture) -> str:
+    """Whether the largest thing of one colour is `wide`, `tall` or `equal`; empty where nothing has a colour."""
+    of_colour = colour_map(picture)
+    mask = of_colour == (_most(of_colour) or "none")
+    if not mask.any():
+        return ""
+    ratio = _extent(mask.sum(axis=0)) / _extent(mask.sum(axis=1))
+    return "wide" if ratio > 1.25 else "tall" if ratio < 0.8 else "equal"
 
 
 def paint(image: Image.Image, shape: Shape, box: tuple[int, int, int, int]) -> None:

@@ -52,6 +52,12 @@ def answer(context: Context) -> str:
         return " ".join(map(str, range(1, int(found[1]) + 1)))
     if found := _CALLED.search(question):
         return dict(_named(context)).get(found[1], "I do not see it.")
+    if context.pictures and "each end" in question:
+        return " ".join(cards.read_ends(context.pictures[-1]))
+    if context.pictures and "blue shape" in question:
+        return cards.read_oval(context.pictures[-1])
+    if "the second picture" in question:
+        return cards.read_number(context.pictures[1]) if len(context.pictures) > 1 else "I see no second picture."
     numbers = [cards.read_number(picture) for picture in context.pictures]
     return " ".join(numbers) or "I see no picture."
 

@@ -53,6 +53,11 @@ def make(name: str, **model_args: Value) -> Model:
         return BagelServer(name, **model_args)
     if model_args.get("code"):
         return BagelCode(name, **model_args)
+    if name:
+        raise BadInput(
+            f"bagel: the weights {name} are understood (pretrained=); the code that runs them is missing",
+            "code=CHECKOUT of the official repository, or base_url=http://HOST:PORT/v1 of a vLLM-Omni server of them",
+        )
     raise BadInput(
         "bagel needs to know how to run the model",
         "base_url=http://HOST:PORT/v1 of a vLLM-Omni server, or code=CHECKOUT,pretrained=WEIGHTS",

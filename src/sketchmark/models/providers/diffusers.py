@@ -11,7 +11,7 @@ import asyncio
 import importlib.util
 import inspect
 import json
-from collections.abc import Hashable, Mapping
+from collections.abc import Collection, Hashable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -62,6 +62,9 @@ _NESTED = ("OmniGenPipeline",)
 _BATCHES_IMAGES = ("Img2ImgPipeline", "Pix2PixPipeline", "KontextPipeline")
 """Ends of the names of pipelines that pair the n-th prompt with the n-th image. Others may take all images for each
 prompt, so their calls with images are not batched."""
+
+_PLACED = {"OmniGenPipeline": "<img><|image_{}|></img>"}
+"""Pipelines whose prompts hold the places of the images -> the mark of the n-th image."""
 
 _NOT_HERE = ("mask_image", "control_image", "num_frames", "audio_length_in_s", "audio_end_in_s")
 """Arguments of pipelines that need more than a prompt and images, or make something else than an image."""
@@ -180,6 +183,12 @@ class Diffusers(Model):
         }
         return {key: value for key, value in known.items() if value is not None}
 
+    def receives(self, act: str) -> Collection[str]:
+        """Return the settings of a task that the pipeline has. An id of the hub is only known when it is loaded."""
+        known = _class_named(self.name, self._class_name) if self._class_name else None
+        takes = inspect.signature(known.__call__).parameters if known else _FROM_TASK
+        return {"seed", *(name for name in _FROM_TASK if name in takes)}
+
     async def close(self) -> None:
         """Wait for the current drawing, because torch cannot be interrupted, and free the weights."""
         await asyncio.to_thread(self._thread.shutdown, wait=True, cancel_futures=True)
@@ -195,7 +204,7 @@ class Diffusers(Model):
         context, no_sounds = layout.without_sounds(context, kind.__name__)
         context, no_texts = _newest_texts(context, self._texts)
         context, no_images = layout.newest_pictures(context, most, f"{kind.__name__} takes {most or 'none'}")
-        prompt, places = layout.as_prompt(context, kind.__name__)
+        prompt, places = _prompt(context, kind.__name__)
         if not prompt.strip():
             raise CallFailed("no_text", f"{self.name} draws from texts, and the context has none")
         settings = {key: value for key, value in options.extra.items() if key in _FROM_TASK and key in takes}
@@ -245,7 +254,7 @@ class Diffusers(Model):
 
     def _images(self, jobs: list[_Job]) -> Any:
         name = type(self._pipeline).__name__
-        if name in _NESTED:
+        if len(jobs) > 1 and name in _NESTED:
             return [list(job.images) for job in jobs]
         if len(jobs) > 1:
             return [job.images[0] for job in jobs]
@@ -343,6 +352,17 @@ def _class_named(owner: str, name: str) -> type:
 
 def _image_argument(takes: Mapping[str, Any]) -> str | None:
     return next((name for name in _OF_IMAGES if name in takes), None)
+
+
+def _prompt(context: Context, kind: str) -> tuple[str, LeftOut]:
+    """Join the texts, with the images' marks between them if the pipeline knows such."""
+    if kind not in _PLACED:
+        return layout.as_prompt(context, kind)
+    pieces, count = [], 0
+    for part in context:
+        count += part.picture is not None
+        pieces.append(_PLACED[kind].format(count) if part.text is None else part.text)
+    return "\n\n".join(pieces), ()
 
 
 def _newest_texts(context: Context, most: int | None) -> tuple[Context, LeftOut]:

@@ -36,12 +36,15 @@ _LONGEST_MESSAGE = 600
 @dataclass(frozen=True)
 class _Waiting(Generic[Job, Result]):
     group: Hashable
+    size: float
     job: Job
     result: asyncio.Future[Result]
 
 
 class Batcher(Generic[Job, Result]):
-    """Runs jobs of the same group together, at most `limit` at once, oldest group first.
+    """Runs jobs of the same group together, at most `limit` at once: the oldest, and those nearest to it in size.
+
+    A batch is padded to its longest job, so jobs of one size waste little.
 
     A batch that does not fit into memory is halved, and the smaller limit stays. A batch that fails for another
     reason is rerun one by one, so that one bad job does not fail the others.
@@ -64,8 +67,8 @@ class Batcher(Generic[Job, Result]):
         self._waiting: list[_Waiting[Job, Result]] = []
         self._worker: asyncio.Task[None] | None = None
 
-    async def submit(self, job: Job, group: Hashable) -> Result:
-        waiting = _Waiting[Job, Result](group, job, asyncio.get_running_loop().create_future())
+    async def submit(self, job: Job, group: Hashable, size: float = 0) -> Result:
+        waiting = _Waiting[Job, Result](group, size, job, asyncio.get_running_loop().create_future())
         self._waiting.append(waiting)
         if self._worker is None or self._worker.done():
             self._worker = asyncio.create_task(self._drain())
@@ -79,7 +82,9 @@ class Batcher(Generic[Job, Result]):
             self._waiting = [entry for entry in self._waiting if not entry.result.done()]
             if not self._waiting:
                 return
-            batch = [entry for entry in self._waiting if entry.group == self._waiting[0].group][: self.limit]
+            oldest = self._waiting[0]
+            alike = [entry for entry in self._waiting if entry.group == oldest.group]
+            batch = sorted(alike, key=lambda entry: abs(entry.size - oldest.size))[: self.limit]
             self._waiting = [entry for entry in self._waiting if entry not in batch]
             outcomes: list[Result | SketchmarkError]
             try:
@@ -135,6 +140,9 @@ _AUTO_BATCH = 16
 """First size with `batch_size=auto`. Running out of memory halves it."""
 _MAX_NEW_TOKENS = 1024
 """Limit if the task has none. The default of transformers is 20, which would truncate most answers."""
+
+_LETTERS, _PIXELS = 4, 28 * 28
+"""Of a token, in most models."""
 
 _SAMPLING = ("top_p", "top_k", "min_p")
 _DECODING = ("repetition_penalty", "no_repeat_ngram_size")
@@ -214,7 +222,7 @@ class TransformersChat(Model):
     async def say(self, context: Context, options: Options) -> Reply:
         weights = await self.weights()
         prompt = await asyncio.to_thread(self._prompt, weights, context, options)
-        reply = await self._saying.submit(prompt, _company(prompt))
+        reply = await self._saying.submit(prompt, _company(prompt), _size(prompt))
         return replace(reply, left_out=_order_lost(weights.processor, context, prompt.text))
 
     def _prompt(self, weights: Weights, context: Context, options: Options) -> Prompt:
@@ -307,6 +315,11 @@ def _company(prompt: Prompt) -> Hashable:
     because one random stream serves all rows of a batch."""
     alone = id(prompt) if prompt.settings["do_sample"] and prompt.seed is not None else None
     return tuple(sorted((key, str(value)) for key, value in prompt.settings.items())), bool(prompt.images), alone
+
+
+def _size(prompt: Prompt) -> float:
+    """Return about how many tokens a prompt has. Exact numbers would need the processor, which takes a batch."""
+    return len(prompt.text) / _LETTERS + sum(image.width * image.height for image in prompt.images) / _PIXELS
 
 
 def _reply(weights: Weights, row: list[int], usage: Usage) -> Reply:
