@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from statistics import fmean
 from typing import NamedTuple
 
 import numpy as np
@@ -31,11 +32,13 @@ from sketchmark.folder import RunFolder
 from sketchmark.folder.builders import as_rows
 from sketchmark.folder.columns import Floats, Rows
 from sketchmark.folder.index import CellView, RunView, open_cells
+from sketchmark.results.repeats import gain_spread
 from sketchmark.results.summary import Pairs, averaged, interval_of, mean_of, pair, withheld
 from sketchmark.runs import More
 from sketchmark.stats.differences import CLEAR, Difference, holm
 from sketchmark.stats.intervals import Interval, as_bracket, as_percent, interval
 from sketchmark.stats.power import MISSES, Pilot, Sequence, samples_needed, sequence
+from sketchmark.stats.repeats import Division, Prices, divide
 
 __all__ = ["Audit", "ConditionScore", "Finding", "TaskAudit", "as_json", "audit"]
 
@@ -96,6 +99,36 @@ def audit(run: Run, margin: float = MARGIN) -> Audit:
         anytime = gain_sequence(gain, len(tasks)) if gain else None
         audits.append(TaskAudit(task.name, task.metric, task.scoring, tuple(scores), findings, anytime))
     return Audit(str(_path(run)), tasks[0].model, margin, tuple(audits), tuple(notes))
+
+
+Cost = Callable[[Mapping[str, int]], float]
+"""Usage → its cost: the number of calls, or money."""
+
+
+def divided(run: Run, budget: float, cost: Cost, most_samples: int | None = None) -> dict[str, Division | str]:
+    """Return task → how to divide a budget among samples, repeats and answers for the narrowest interval of the gain,
+    or why this cannot be said."""
+    found: dict[str, Division | str] = {}
+    for task in _tasks(run)[0]:
+        direct, own = task.rows.get("direct"), task.rows["own"]
+        spread = gain_spread(direct.values(), own.values(), task.metric) if direct else None
+        if direct is None or spread is None:
+            found[task.name] = "a plan needs direct and drawn episodes with --repeats 2 or more"
+            continue
+        firsts, further = ([cost(row.usage) for row in own.values() if bool(row.branch) == again] for again in (0, 1))
+        calls = fmean(row.usage.get("calls", 1) for row in own.values() if not row.branch)
+        answer = fmean(further) if further else fmean(firsts) / max(1.0, calls)
+        price = Prices(
+            direct=fmean(cost(row.usage) for row in direct.values()),
+            drawing=max(0.0, fmean(firsts) - answer),
+            answer=answer,
+        )
+        if not price.of(1, 1, 1):
+            found[task.name] = "its episodes cost nothing by these prices"
+        else:
+            best = divide(budget, spread, price, most_samples)
+            found[task.name] = best or "the budget does not pay for two samples"
+    return found
 
 
 def _path(run: Run) -> Path | str:

@@ -6,13 +6,14 @@ import copy
 import json
 from collections.abc import Mapping
 from contextlib import nullcontext
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import click
 
 from sketchmark.api import play
-from sketchmark.audit import AT_COST_LIMIT, Settling, audit
+from sketchmark.audit import AT_COST_LIMIT, Settling, audit, divided
 from sketchmark.audit.contrasts import DRAWING_MODE, MODES, lines
 from sketchmark.audit.contrasts import as_json as in_json
 from sketchmark.catalog import Catalog
@@ -22,9 +23,13 @@ from sketchmark.commands.outcome import exit_code
 from sketchmark.comparison import SORTS, sorted_rows
 from sketchmark.comparison.leaderboard import Prices
 from sketchmark.errors import BadInput
+from sketchmark.folder import RunFolder
 from sketchmark.runs import prepare
 from sketchmark.secrets import keys_not_needed
+from sketchmark.stats.intervals import as_percent
+from sketchmark.stats.repeats import Division
 from sketchmark.terminal import notice, tell, tell_all
+from sketchmark.terminal.tables import tell_wrapped
 
 _LIMIT, _MOST = 100, 500
 
@@ -40,6 +45,7 @@ def audit_and_print(
     as_json: bool,
     dry_run: bool,
     quiet: bool,
+    plan: float | None,
     **options: Any,
 ) -> int:
     if not model or not tasks:
@@ -64,7 +70,9 @@ def audit_and_print(
         return 0
     settling = Settling(frozenset(modes), margin, block, most, lambda: prepared.budget.used_up)
     folder = play(prepared, settling.grow if until else None)
-    print_audit(folder.path, margin=margin, as_json=as_json, quiet=quiet, outcomes=settling.outcomes)
+    plans = _plans(folder.path, plan, options["prices"], None)
+    outcomes = settling.outcomes
+    print_audit(folder.path, margin=margin, as_json=as_json, quiet=quiet, outcomes=outcomes, plans=plans)
     if not prepared.quiet:
         tell(f"run folder: {folder.path}")
         tell(f"report:     {folder.report_file}")
@@ -89,15 +97,42 @@ def _modes(tasks: str, catalog: Catalog) -> dict[str, list[str]]:
 
 
 def print_audit(
-    run: Path, *, margin: float, as_json: bool, quiet: bool = False, outcomes: Mapping[str, str] | None = None
+    run: Path,
+    *,
+    margin: float,
+    as_json: bool,
+    quiet: bool = False,
+    outcomes: Mapping[str, str] | None = None,
+    plans: Mapping[str, Division | str] | None = None,
 ) -> None:
     found = audit(run, margin)
     if as_json:
-        tell_all(json.dumps({**in_json(found), "until": dict(outcomes or {})}, indent=1, ensure_ascii=False))
+        planned = {task: one if isinstance(one, str) else asdict(one) for task, one in (plans or {}).items()}
+        made = {**in_json(found), "until": dict(outcomes or {}), **({"plan": planned} if plans else {})}
+        tell_all(json.dumps(made, indent=1, ensure_ascii=False))
     elif not quiet:
         tell_all("\n".join(lines(found)))
         for task, outcome in (outcomes or {}).items():
             tell(f"{task}: {outcome}")
+        for task, one in (plans or {}).items():
+            tell_wrapped(f"Plan for {task}: {one if isinstance(one, str) else _in_words(one)}")
+
+
+def _plans(run: Path, budget: float | None, prices: Path | None, most: int | None) -> dict[str, Division | str]:
+    """Divide a budget: of calls, or of money if there are prices."""
+    if budget is None:
+        return {}
+    from sketchmark.models.wrappers import price_of
+
+    cost = price_of(prices, RunFolder.open(run).about().model.name) if prices else lambda usage: usage.get("calls", 0)
+    return divided(run, budget, cost, most)
+
+
+def _in_words(one: Division) -> str:
+    return (
+        f"--limit {one.samples} --repeats {one.repeats} --answers {one.answers} costs {one.cost:,.6g} in direct and "
+        f"{DRAWING_MODE}, and gives the gain to about ±{as_percent(one.half_width)} points."
+    )
 
 
 _CHOSEN = {"mode", "canvas", "limit", "shard", "log_samples", "details", "verbose", "show_settings"}
@@ -120,6 +155,12 @@ _CHOSEN = {"mode", "canvas", "limit", "shard", "log_samples", "details", "verbos
     show_default=True,
     help="A difference whose interval is within ± this is negligible.",
 )
+@click.option(
+    "--plan",
+    type=click.FloatRange(0, min_open=True),
+    metavar="BUDGET",
+    help="Divide so many calls, or money with --prices, among samples (at most --limit), repeats and answers.",
+)
 @click.option("--json", "as_json", is_flag=True, help="All numbers as JSON.")
 def audit_command(run: Path | None, **options: Any) -> int:
     """Run blind, direct, text_cot and visual_cot on every canvas that the task allows, and show where the gain comes
@@ -141,13 +182,15 @@ def audit_command(run: Path | None, **options: Any) -> int:
       sketchmark audit -m player/sketcher -t maze,sliding,jigsaw --limit 60
       sketchmark audit -m player/sketcher -t maze --until settled --margin 0.05
       sketchmark audit runs/player-sketcher
+      sketchmark audit runs/player-sketcher --plan 5000
     """
 
     if run is None:
         return audit_and_print(**options)
     if options["model"] or options["tasks"]:
         raise click.UsageError("give a RUN to look at, or --model and --tasks to run; not both")
-    print_audit(run, margin=options["margin"], as_json=options["as_json"])
+    plans = _plans(run, options["plan"], options["prices"], options["limit"])
+    print_audit(run, margin=options["margin"], as_json=options["as_json"], plans=plans)
     return 0
 
 
@@ -202,7 +245,6 @@ def compare_command(
     from sketchmark.comparison import compare
     from sketchmark.comparison.formats import BOARD_FORMATS, FORMATS
     from sketchmark.comparison.leaderboard import is_shelf, leaderboard
-    from sketchmark.folder import RunFolder
 
     shelf = len(runs) == 1 and is_shelf(runs[0])
     if tags and not shelf:

@@ -24,6 +24,7 @@ from sketchmark.comparison.findings import (
     CanvasTable,
     DrawingSplit,
     Findings,
+    Further,
     Group,
     Plan,
     PublishedRow,
@@ -55,6 +56,7 @@ from sketchmark.folder.format import condition
 from sketchmark.folder.index import CellView, RunView, open_cells
 from sketchmark.folder.results_format import Results
 from sketchmark.results.aggregate import results_before
+from sketchmark.results.repeats import gain_spread
 from sketchmark.results.summary import MODE_PAIRS, Pairs, pair, withheld
 from sketchmark.stats.differences import holm
 from sketchmark.stats.intervals import Interval
@@ -224,6 +226,7 @@ class _Work:
                 breakdowns=breakdowns(pairs, after.about.breakdown) if main else (),
                 drawing=split_by_drawing(pairs) if main and kind == "modes" else None,
                 plan=self._plan(pairs),
+                further=_further(rows[id(before)], rows[id(after)], metric, len(pairs)) if main else None,
             )
         )
 
@@ -254,6 +257,23 @@ class _Work:
                 "compare them --anyway if you know why",
             )
         self.notes.extend(f"{what}: compared anyway, although {line}" for line in found)
+
+
+def _further(before: Rows, after: Rows, metric: str, samples: int) -> Further | None:
+    """Return what more repeats would gain; None without repeats on both sides."""
+    spread = gain_spread(before.values(), after.values(), metric) if before.repeats and after.repeats else None
+    if spread is None:
+        return None
+    repeats = min(1 + int(rows.arrays["repeat"].max()) for rows in (before, after))
+    answers = 1 + int(after.arrays["branch"].max())
+    return Further(
+        samples,
+        repeats,
+        spread.half_width(samples, repeats, answers),
+        spread.half_width(2 * samples, repeats, answers),
+        spread.half_width(samples, 2 * repeats, answers),
+        spread.repeats_for_half(repeats, answers),
+    )
 
 
 def _listed(cells: Sequence[CellView]) -> str:

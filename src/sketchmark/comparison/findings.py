@@ -82,6 +82,33 @@ class Plan:
     smallest: float | None
 
 
+_NO_REPEATS = "No number of repeats halves that; it takes"
+
+
+@dataclass(frozen=True)
+class Further:
+    """What more repeats or more samples would gain: half the width of the 95% interval now, after twice the samples
+    and after twice the repeats, and the repeats that halve it (None: no number does)."""
+
+    samples: int
+    repeats: int
+    half_width: float
+    twice_samples: float
+    twice_repeats: float
+    repeats_for_half: int | None
+
+    @property
+    def sentence(self) -> str:
+        now, samples, repeats = (as_percent(one) for one in (self.half_width, self.twice_samples, self.twice_repeats))
+        half = f"Half of that takes {self.repeats_for_half} repeats or" if self.repeats_for_half else _NO_REPEATS
+        better = "more samples gain more" if samples != repeats else "both gain as much"
+        return (
+            f"{self.samples} samples with {self.repeats} repeats give ±{now} points. {half} "
+            f"{4 * self.samples} samples. For twice the cost, twice the samples give ±{samples}, "
+            f"twice the repeats ±{repeats}: {better}."
+        )
+
+
 @dataclass(frozen=True)
 class TableRow:
     """after - before on the same samples. `p_holm` is corrected over the rows of the comparison.
@@ -103,6 +130,7 @@ class TableRow:
     breakdowns: tuple[Breakdown, ...]
     drawing: DrawingSplit | None
     plan: Plan | None
+    further: Further | None = None
     verdict: Verdict = field(init=False)
 
     def __post_init__(self) -> None:

@@ -86,7 +86,7 @@ def summary_tables(results: Results, found: Findings | None, costs: Mapping[str,
         controls.below = tuple(control_sentences(found.canvases))
     seeing = perception_table(results) if perceived else seeing_table(results, seen)
     answers = (headline_table(results, costs), seeing)
-    made = (*answers, controls, single_table(results, shown, costs), scorings_table(results))
+    made = (*answers, controls, single_table(results, shown, costs), scorings_table(results), repeats_table(results))
     tables = [table for table in made if table]
     if tables:
         tables[-1].below += tuple(_remarks(results))
@@ -235,6 +235,30 @@ def scorings_table(results: Results) -> Table | None:
     return table
 
 
+def repeats_table(results: Results) -> Table | None:
+    """Make the table of repeated episodes, with the sources of variance below; None without any."""
+    cells = {name: cell.repeats for name, cell in results.tasks.items() if cell.repeats}
+    if not cells:
+        return None
+    drawn = any(one.best_of for one in cells.values())
+    columns = ("mean", "pass@k", "pass^k", "vote", *["best image"] * drawn, "agree", "best of all")
+    table = Table("Repeated episodes, in percent", ("task.mode", "k", *columns), texts=1)
+    for name, one in cells.items():
+        last, room = str(one.repeats), one.headroom
+        best = (room.best or room.best_drawing) if room else None
+        numbers: tuple[Mean | None, ...] = (
+            *(room.random if room else None, one.pass_at.get(last), one.pass_all.get(last), one.majority),
+            *[one.best_of] * drawn,
+            *(one.agreement, best),
+        )
+        table.add(name, last, *map(mean_of, numbers))
+        if one.ties:
+            table.below += (f"{name}: votes are tied in {one.ties} samples.",)
+        if one.variance and one.variance.sentence:
+            table.below += (f"{name}: {one.variance.sentence}",)
+    return table
+
+
 def by_scoring(cell: CellResult) -> dict[str, CellResult]:
     """Return scoring → result. `ra-al` does not parse answers and has a separate table."""
     return {cell.scoring or "strict": cell, **{name: one for name, one in cell.scorings.items() if name != RA_AL}}
@@ -342,6 +366,7 @@ def comparison_sentences(rows: Sequence[TableRow]) -> Iterator[str]:
         for run in runs:
             said = _sentence([_part(row) for row in gains if row.after.run == run], words)
             yield f"{run}: {said}" if len(runs) > 1 else said
+    yield from (f"{row.task}: {row.further.sentence}" for row in rows if row.further)
 
 
 def is_gain(row: TableRow) -> bool:

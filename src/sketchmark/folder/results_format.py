@@ -134,6 +134,62 @@ class Extraction(Struct, kw_only=True):
     """Its calls and tokens, without cache hits."""
 
 
+class Variance(Struct, kw_only=True, omit_defaults=True):
+    """Variance of the headline score of a single episode by its source, in squared scores."""
+
+    samples: Mean | None = None
+    """Between samples."""
+    episodes: Mean | None = None
+    """Between episodes of one sample: the sum of the next two, if these can be separated."""
+    drawings: Mean | None = None
+    """Between drawings of one sample; only with several answers to each."""
+    answers: Mean | None = None
+    """Between answers to one drawing."""
+    sentence: str = ""
+    """The proportions in one sentence."""
+
+
+class Headroom(Struct, kw_only=True, omit_defaults=True):
+    """The score if drawings or answers were chosen by the ground truth."""
+
+    random: Mean
+    """Drawing and answer chosen at random: the mean score."""
+    best_drawing: Mean | None = None
+    """Of all drawings of a sample, the one whose answers score best, and a random answer to it."""
+    best_answer: Mean | None = None
+    """A random drawing, and the best of all answers to it."""
+    best: Mean | None = None
+    """The best of all answers to all drawings of a sample."""
+
+
+class Repeats(Struct, kw_only=True, omit_defaults=True):
+    """Results of several episodes of each sample, in the headline score. An episode is right if its score is 1."""
+
+    repeats: int
+    """Largest number of episodes of a sample."""
+    answers: int = 1
+    """Largest number of answers to one drawing."""
+    pass_at: dict[str, Mean] = {}
+    """k → chance that at least one of k episodes is right (unbiased)."""
+    pass_all: dict[str, Mean] = {}
+    """k → chance that all of k episodes are right (pass^k, unbiased)."""
+    majority: Mean | None = None
+    """Score of the answer that most episodes of a sample give; unparsed answers have no vote. Absent: there
+    are no answers in the notes."""
+    ties: int = 0
+    """Samples in which several answers have most votes; their score is the mean over these answers."""
+    best_of: Mean | None = None
+    """Score of the episode whose drawings score best (`best_by`); ties count with their mean."""
+    best_by: str = ""
+    """The image score."""
+    agreement: Mean | None = None
+    """Chance that two episodes of a sample give the same answer; unparsed answers are one answer."""
+    variance: Variance | None = None
+    """Sources of variance."""
+    headroom: Headroom | None = None
+    """Most that a better choice among drawings and answers could gain."""
+
+
 class CellResult(Struct, kw_only=True, omit_defaults=True):
     """The results of one cell. Entries of `scorings` have no `task`, `mode`, `canvas` or `steps`."""
 
@@ -199,6 +255,9 @@ class CellResult(Struct, kw_only=True, omit_defaults=True):
 
     extraction: Extraction | None = None
     """Only by the scoring `extracted`: the extractor's part."""
+
+    repeats: Repeats | None = None
+    """Only with several episodes of a sample."""
 
     unanswered: list[str] | None = None
     """Only of `sketchmark score-file`: samples without a reply."""

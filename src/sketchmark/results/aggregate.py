@@ -32,6 +32,7 @@ from sketchmark.folder import RunFolder, unscored
 from sketchmark.folder.format import CellRecord, SampleLine, Score
 from sketchmark.folder.lock import part_in_words
 from sketchmark.folder.results_format import Baseline, BenchmarkTotal, CellResult, Gain, Mean, Results
+from sketchmark.results.repeats import summarise_repeats
 from sketchmark.results.rescore import failed, first_of_each_kind, score_jointly
 from sketchmark.results.scorings import difference_in
 from sketchmark.results.summary import (
@@ -228,6 +229,8 @@ def _summary(folder: RunFolder, cell: str, suffix: str, task: Task, seed: int, s
         score_jointly(folder, cell, suffix, task, scoring)
     rows = folder.scored(cell, suffix).values()
     summary = cell_result(rows, lambda: folder.scores(cell, suffix), task, scoring, seed)
+    if task.headline in summary.metrics and any(row.repeat or row.branch for row in rows):
+        summary.repeats = summarise_repeats(list(folder.scores(cell, suffix)), task.headline)
     if not suffix and summary.failures.keys() - NO_VERDICT - {"truncated", "unparsed"}:
         summary.reasons = {**first_of_each_kind(failed(folder, cell)), **summary.reasons}
     return summary

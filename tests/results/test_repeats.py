@@ -1,0 +1,101 @@
+"""Results of repeated episodes: pass@k, votes, image scores, headroom, and their tables."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import sketchmark
+from sketchmark.cli import root
+from sketchmark.comparison.headlines import repeats_table
+from sketchmark.folder.format import ScoreRow
+from sketchmark.results.repeats import nested, summarise_repeats
+from tests.runs.making import make_row
+
+
+def rows_of(**samples: list[list[tuple[float, str]]]) -> list[ScoreRow]:
+    """Make rows from sample → drawings → answers, each a score and the parsed answer; `?` is unparsed."""
+    return [
+        make_row(
+            sample, value, index, repeat=repeat, branch=branch, notes={} if answer == "?" else {"answer": answer},
+            flags=["unparsed"] if answer == "?" else [],
+        )
+        for index, (sample, drawings) in enumerate(samples.items())
+        for repeat, answers in enumerate(drawings)
+        for branch, (value, answer) in enumerate(answers)
+    ]  # fmt: skip
+
+
+def test_chances_votes_agreement_and_headroom_of_a_small_cell() -> None:
+    rows = rows_of(
+        x=[[(1, "a"), (0, "b")], [(0, "b"), (0, "b")], [(0, "b"), (1, "a")]],
+        y=[[(1, "a"), (1, "a")], [(0, "b"), (1, "a")], [(0, "?"), (0, "?")]],
+    )
+    found = summarise_repeats(rows, "right")
+    assert found and (found.repeats, found.answers, found.ties) == (3, 2, 1)
+    assert {k: one.mean for k, one in found.pass_at.items()} == pytest.approx({"1": 1 / 3, "2": 2 / 3, "3": 1})
+    assert {k: one.mean for k, one in found.pass_all.items()} == pytest.approx({"1": 1 / 3, "2": 0, "3": 0})
+    assert found.majority and found.majority.mean == pytest.approx((0 + 0.5) / 2)
+    assert found.agreement and found.agreement.mean == pytest.approx((1 / 3 + 0) / 2)
+    room = found.headroom
+    assert room and room.best_drawing and room.best_answer and room.best
+    assert room.random.mean == pytest.approx((1 / 3 + 1 / 2) / 2)
+    assert room.best_drawing.mean == pytest.approx((0.5 + 1) / 2)
+    assert room.best_answer.mean == pytest.approx(2 / 3) and room.best.mean == 1
+    assert summarise_repeats(rows_of(x=[[(1, "a")]]), "right") is None
+
+
+def test_a_failed_drawing_counts_as_often_as_the_others_have_answers() -> None:
+    rows = rows_of(x=[[(1, "a"), (1, "a"), (0, "b")], [(0, "?")]])
+    assert nested(rows, "right")["x"][1] == [[1, 1, 0], [0, 0, 0]]
+    rows[1].scored = False  # a network failure is not an answer
+    assert nested(rows, "right")["x"][1] == [[1, 0], [0, 0, 0]]
+
+
+@pytest.fixture(scope="module")
+def repeated(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    given: dict[str, Any] = {"mode": "direct,visual_cot", "limit": 10, "repeats": 3, "answers": 2, "no_cache": True}
+    faults = "draw_error=0.2,draw_slip=0.4,read_slip=0.2,knows=0.5"
+    path = tmp_path_factory.mktemp("repeats") / "run"
+    sketchmark.run("player/flawed", "maze", model_args=faults, output_path=path, quiet=True, **given)
+    return path
+
+
+def test_a_run_reports_repeats_in_results_and_in_a_table(repeated: Path) -> None:
+    results = sketchmark.notebook.Run(repeated).results
+    cell = results.tasks["maze.visual_cot"]
+    assert cell.repeats and cell.repeats.variance and cell.repeats.best_by == "maze_img_frame_acc"
+    mean = cell.metrics["maze_text_exact"]
+    assert (mean.n, cell.episodes) == (10, 60)
+    assert cell.repeats.headroom and cell.repeats.headroom.random.mean == pytest.approx(mean.mean)
+    assert "which drawing the model made" in cell.repeats.variance.sentence
+    assert "chance within a sample" in results.tasks["maze.direct"].repeats.variance.sentence  # type: ignore[union-attr]
+    table = repeats_table(results)
+    assert table and [row[:2] for row in table.rows] == [("maze.direct", "3"), ("maze.visual_cot", "3")]
+
+
+def test_compare_says_what_more_repeats_would_gain(repeated: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (row,) = sketchmark.compare(repeated).rows
+    assert row.further and row.further.half_width > row.further.twice_repeats >= row.further.twice_samples
+    root.main(["compare", str(repeated)], standalone_mode=False)
+    said = " ".join(capsys.readouterr().out.split())
+    assert "10 samples with 3 repeats give" in said and "more samples gain more" in said
+
+
+def test_an_audit_plans_a_budget_of_calls_or_money(
+    repeated: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    prices = tmp_path / "prices.yaml"
+    prices.write_text("player/flawed: {output: 1000000, picture: 5}\n")
+
+    def planned(*words: str) -> Any:
+        root.main(["audit", str(repeated), "--json", "--plan", *words], standalone_mode=False)
+        return json.loads(capsys.readouterr().out)["plan"]["maze"]
+
+    calls, capped, money = planned("3000"), planned("3000", "--limit", "20"), planned("9000", "--prices", str(prices))
+    assert calls["repeats"] == 1 and capped["samples"] <= 20 and capped["repeats"] > 1
+    assert calls["half_width"] < capped["half_width"] and calls["cost"] <= 3000 and money["cost"] <= 9000
+    assert planned("1") == "the budget does not pay for two samples"
