@@ -112,7 +112,8 @@ def test_a_pattern_means_every_task_that_fits_and_groups_where_none_does(pattern
 
 
 def test_a_run_plays_what_a_pattern_means(tmp_path: Path) -> None:
-    say("run", "--model", "player/random", "--tasks", "ma*e,slid*g", "--limit", "1", "-q", "-o", str(tmp_path / "run"))
+    asked = ("--model", "player/random", "--tasks", "ma*e,slid*g", "--limit", "1", "-q")
+    say("run", *asked, "-o", str(tmp_path / "run"))
     assert list(json.loads((tmp_path / "run/run.json").read_text())["cells"]) == ["maze.direct", "sliding.direct"]
 
 

@@ -240,11 +240,11 @@ def copies(folder: RunFolder, cell: str) -> Copies:
     return found
 
 
-def told_of_copies(folder: RunFolder, cells: Mapping[str, int]) -> list[str]:
-    """Warn of cells in which most repeats are identical. `cells`: name → number of repeats."""
+def told_of_copies(folder: RunFolder, cells: Sequence[str]) -> list[str]:
+    """Warn of repeated cells in which most repeats are identical."""
     told = []
-    for cell, repeats in cells.items():
-        if repeats > 1 and 2 * (found := copies(folder, cell)).identical > found.of:
+    for cell in cells:
+        if 2 * (found := copies(folder, cell)).identical > found.of:
             why = "at temperature 0, or with a seed that the server keeps, a model repeats itself"
             told.append(f"{cell}: {found.identical} of {found.of} repeats are identical to an earlier one ({why})")
     return told

@@ -329,7 +329,8 @@ async def run_plan(
         async with told_of_calls(watcher, calls):
             await fill_scores(folder, tasks, grading, settings.scorings[1:], watcher)
         told = [*resources.warnings, *retiring(retires), *played_otherwise(folder.about().cells)]
-        told += told_of_copies(folder, {cell.name: cell.repeats for cell in cells})
+        if repeated := [cell.name for cell in cells if cell.repeats > 1]:
+            told += told_of_copies(folder, repeated)
         told += [
             f"{cell} is left out: {len(episodes)} of its episodes have no scores; `sketchmark score {path}` adds them"
             for cell, episodes in unscored(folder).items()
