@@ -1,7 +1,6 @@
 """Checkpoints with random weights, of the real classes and with all their files, so that real servers load them.
 
-    python -m tests.servers.weights qwen25vl FOLDER [small|middle]
-    python -m tests.servers.weights image-edit FOLDER QWEN25VL_FOLDER
+    python -m tests.servers.weights FOLDER [small|middle]
 
 `small` has 1 million parameters, `middle` 67 million. The tokenizer is trained on this repository's pages.
 """
@@ -138,53 +137,5 @@ def make_qwen25vl(folder: Path, size: str = "small", *, ends: float = 1.0) -> Pa
     return folder
 
 
-def make_image_edit(folder: Path, encoder: Path) -> Path:
-    """Write a Qwen-Image-Edit-Plus pipeline of diffusers whose text encoder is the small Qwen2.5-VL."""
-    import torch
-    from diffusers import (
-        AutoencoderKLQwenImage,
-        FlowMatchEulerDiscreteScheduler,
-        QwenImageEditPlusPipeline,
-        QwenImageTransformer2DModel,
-    )
-    from transformers import AutoProcessor, AutoTokenizer, Qwen2_5_VLForConditionalGeneration
-
-    torch.manual_seed(0)
-    reader = Qwen2_5_VLForConditionalGeneration.from_pretrained(encoder)
-    channels = 4
-    transformer = QwenImageTransformer2DModel(
-        patch_size=2,
-        in_channels=4 * channels,
-        out_channels=channels,
-        num_layers=2,
-        attention_head_dim=16,
-        num_attention_heads=3,
-        joint_attention_dim=reader.config.get_text_config().hidden_size,
-        axes_dims_rope=(8, 4, 4),
-    )
-    pixels = AutoencoderKLQwenImage(
-        base_dim=6 * channels,
-        z_dim=channels,
-        dim_mult=[1, 2, 4],
-        num_res_blocks=1,
-        temperal_downsample=[False, True],
-        latents_mean=[0.0] * channels,
-        latents_std=[1.0] * channels,
-    )
-    QwenImageEditPlusPipeline(
-        scheduler=FlowMatchEulerDiscreteScheduler(),
-        vae=pixels,
-        text_encoder=reader,
-        tokenizer=AutoTokenizer.from_pretrained(encoder),
-        processor=AutoProcessor.from_pretrained(encoder),
-        transformer=transformer,
-    ).save_pretrained(folder)
-    return folder
-
-
 if __name__ == "__main__":
-    kind, out, *rest = sys.argv[1:]
-    if kind == "qwen25vl":
-        make_qwen25vl(Path(out), *rest)
-    else:
-        make_image_edit(Path(out), Path(rest[0]))
+    make_qwen25vl(Path(sys.argv[1]), *sys.argv[2:])
