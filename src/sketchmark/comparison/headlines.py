@@ -319,18 +319,17 @@ _TEXT = {**_DRAWING, "better": "Reasoning in text helps on", "worse": "Reasoning
          "unclear": "Whether reasoning in text helps is unclear on"}  # fmt: skip
 
 _SEEING = {
-    **_DRAWING,
     "better": "Seeing helps on",
     "worse": "Seeing hurts on",
     "unclear": "Whether seeing helps is unclear on",
+    NO_CHANGE: "No change by seeing the images on",
 }
 
-
 _PERCEPTION = {
-    **_DRAWING,
     "better": "Perception loses points on",
     "worse": "The image is worth more than its text on",
     "unclear": "Whether perception loses points is unclear on",
+    NO_CHANGE: "No difference between the image and its text on",
 }
 
 
