@@ -7,7 +7,8 @@ as option A (docs/benchmarks/medical.md, "Silence is A", and docs/benchmarks/mmm
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from string import ascii_uppercase
 from typing import Any, NamedTuple
@@ -17,6 +18,7 @@ from sketchmark.answers.cleanup import said
 from sketchmark.answers.decision import Reader
 from sketchmark.answers.numbers import number, read_number
 from sketchmark.answers.reply import UNREAD, Parsed, plain
+from sketchmark.answers.vocabulary import WRONG
 from sketchmark.answers.yes_no import NO, YES, read_yes_no
 from sketchmark.episode.sample import Sample
 from sketchmark.errors import BadInput
@@ -38,6 +40,7 @@ def read_choice(response: Any, options: Sequence[str] | Mapping[str, str], quest
     labels = _labels(known)
     asked = dict(zip(labels, known.values(), strict=True))
     heard = said(_relabelled(response, labels, asked))
+    heard = replace(heard, text=_ECHOED.sub("", heard.text).lstrip(" ,;"))
     if len(set(listed := heard.text.translate(_MARKS).split())) > 1 and set(listed) <= labels.keys():
         return UNREAD  # only labels, several of them
     verdict = _reader(tuple(asked.items())).read(heard)
@@ -74,6 +77,8 @@ def _relabelled(response: Any, labels: Mapping[str, str], options: Mapping[str, 
         return response
     if asked := _QUESTION_FORM.fullmatch(response):
         return asked[1]
+    plain_texts = {plain(text) for text in options.values()}
+    response = _DEFINED.sub(lambda listed: _undefined(listed, plain_texts), response)
     if ranked := _RANKED.fullmatch(response):
         return ranked[1]
     shares = [(float(share[2]) * (1 if share[3] else 100), share) for share in _SHARE.finditer(response)]
@@ -89,6 +94,20 @@ def _relabelled(response: Any, labels: Mapping[str, str], options: Mapping[str, 
     if not any(text in texts and text != letter for letter, text in texts.items()):
         return response
     return _PAIR.sub(lambda pair: _resolved(pair, texts), response)
+
+
+_ECHOED = re.compile(
+    r"^\W{0,4}(?:options|choices)[ ]?:[ ]?[A-Z](?:[ ]?[,/][ ]?(?:or |and )?[A-Z]){1,25}\.?[ ]{0,3}\n", re.I | re.M
+)
+"""The labels alone, repeated from the prompt."""
+_DEFINED = re.compile(r"(?<!\w)[A-Z]\s?=\s?[^,;=.\n]{1,40}(?:[,;]\s(?:and\s)?[A-Z]\s?=\s?[^,;=.\n]{1,40})+")
+
+
+def _undefined(listed: re.Match[str], texts: Collection[str]) -> str:
+    """Drop letters that are only defined, each by its own text: `A = left, B = right, C = up`."""
+    given = [plain(part.partition("=")[2]) for part in re.split(r"[,;]", listed[0])]
+    different = len(set(given)) == len(given) > 2 and not any(WRONG.intersection(text.split()) for text in given)
+    return "…" if different or all(text in texts for text in given) else listed[0]
 
 
 _SHARE = re.compile(

@@ -68,7 +68,8 @@ class Line:
             self.negated.append(negated)
             self.hedged.append(hedged)
             if token.form in ("", "weak"):
-                if token.text in words.BREAK and token.text not in ("(", ")"):
+                called = token.text == ":" and self.text(place + 1) in words.PRONOUN
+                if (token.text in words.BREAK and token.text not in ("(", ")")) or called:
                     cut = place
                 elif words.is_negator(token.text) and not self.answers_no(place):
                     negated = place
@@ -89,7 +90,11 @@ class Line:
     @property
     def breaks_off(self) -> bool:
         """Return whether a truncated reply ends here: with a word after which more must come."""
-        return bool(self.tokens) and self.tokens[-1].text in _UNFINISHED
+        if not self.tokens:
+            return False
+        last, before = self.tokens[-1], self.tokens[-2].text if len(self.tokens) > 1 else ""
+        named = before == "the" and not last.letters and last.text in SETS["ordinal"]
+        return last.text in _UNFINISHED or (named and len(self.tokens) > 4)
 
     def at_edge(self, group: Group) -> bool:
         """Return whether an option is the first or last word of the statement."""
@@ -260,6 +265,8 @@ class Line:
                 return None
             by_letter = any(token.form == "letter" for token in self.tokens[max(0, end - 3) : end])
             return False if by_letter or following in words.RIGHT | {"possible", "it", "."} else None
+        if head == "it" and (words.is_negator(following) or self.text(end + 2) == "not"):
+            return False
         if head == "it" and following == "is":
             return True if self.ends(end + 2) else None
         if head in ("the", "as") and following in words.RIGHT | {"the", "my"}:
@@ -297,6 +304,8 @@ class Line:
         said, following = self.text(place), self.text(place + 1)
         if said in _VERDICT_MARKS:
             return said in _YES
+        if said in ("this", "it", "that") and following in words.VERB:
+            return self._predicate(place + 1)
         if said == "not":
             return False if following in words.RIGHT | {"possible", "it"} else None
         if said in words.WRONG - {"not", "out", "exclude"} and (said != "no" or self.ends(place + 1)):
@@ -321,7 +330,7 @@ class Line:
             return True
         for place in range(verb + 1, min(verb + 8, len(self.tokens))):
             word, following = self.text(place), self.text(place + 1)
-            if word in words.BREAK or self.tokens[place].letters or word in words.HEDGE | {"would"}:
+            if word in words.BREAK | {":"} or self.tokens[place].letters or word in words.HEDGE | {"would"}:
                 return None
             if (words.is_negator(word) and word != "than") or word in words.WRONG:
                 return False
@@ -336,7 +345,7 @@ class Line:
 
     def role(self, place: int) -> str:
         """Classify a mention: announced, concluded, stated, start, joined (to another), or ""."""
-        copula = separated = concluding = False
+        copula = separated = concluding = named = False
         at = place - 1
         while at >= 0 and place - at <= _REACH:
             token, word = self.tokens[at], self.text(at)
@@ -349,6 +358,7 @@ class Line:
             elif word in words.ANSWER and (copula or separated or word == "answer" or at == place - 1):
                 return "" if self.text(at - 1) in _OTHERS and at else "announced"
             elif word in words.OPTION:
+                named = word in ("one", "letter")
                 if copula or separated or (self.text(at - 1) in ("correct", "right", "best") and at):
                     return "" if word.endswith("s") else "announced"
             elif word in words.CHOOSE:
@@ -366,18 +376,22 @@ class Line:
                     return "concluded" if concluding else ""
             elif word not in words.FILLER and not is_mark(word):
                 begins = copula and self.text(0) in words.CONCLUDING
-                return "concluded" if concluding or begins else self._subject(at) if copula else ""
+                return "concluded" if concluding or begins else self._subject(at, named) if copula else ""
             at -= 1
         return "" if at >= 0 else "concluded" if concluding else "start"
 
-    def _subject(self, end: int) -> str:
-        """Return "announced" if the subject announces the answer: `The option that describes the scene best is …`."""
+    def _subject(self, end: int, named: bool) -> str:
+        """Return "announced" if the subject announces the answer: `The option that describes the scene best is …`.
+
+        `named`: the option is called one, so any subject states it: `The exit is the one labelled B`.
+        """
         for at in range(end, max(-1, end - _REACH), -1):
             if self.text(at) in words.ANSWER | {"option", "choice", "one", "statement", "candidate"}:
-                return "announced"
+                return "" if at and self.text(at - 1) in words.WRONG else "announced"
             if self.tokens[at].letters or self.text(at) in words.BREAK - {"which"} or words.is_negator(self.text(at)):
                 return ""
-        return ""
+            named = named and self.text(at) not in words.WRONG | words.HEDGE | _NO_LABEL
+        return "stated" if named else ""
 
     def _first_person(self, verb: int) -> bool:
         at = verb - 1

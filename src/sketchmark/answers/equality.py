@@ -20,6 +20,7 @@ from sketchmark.answers.vocabulary import TABLES, is_wide, word_set
 
 _SIGN = r"[^\W_\u2e80-\uffff]"
 _UNIT = re.compile(
+    r"(?i:\bper cent\b)|"
     rf"\d+(?:st|nd|rd|th)\b|\d+(?:[.,:]\d+)*|[^\W\d_](?:\.[^\W\d_])+\.?|{_SIGN}+(?:['’]{_SIGN}+)*|%|&|[\u2e80-\uffff]+"
 )
 _ARTICLES = word_set("a an the my your his her its our their")
@@ -53,6 +54,7 @@ def folded(word: str) -> str:
     bare = "".join(
         sign for sign in unicodedata.normalize("NFKD", word.casefold()) if not unicodedata.combining(sign)
     ).translate(_LETTERS)
+    bare = bare.replace("per cent", "percent")
     bare = _common().get(bare, bare)
     for pattern, new in _SPELLINGS:
         bare = pattern.sub(new, bare)

@@ -42,10 +42,12 @@ _NUMBER = re.compile(
 )
 _MANY = {"k": 1e3, "t": 1e3, "b": 1e9, "万": 1e4, "만": 1e4, "千": 1e3, "亿": 1e8, "億": 1e8, "т": 1e3}
 _OPERATOR = re.compile(
-    r"(?:[a-zA-Z](?=\s{0,2}[=+^<>-]))?\s{0,3}(?:[=+*×÷^/<>]|[-−–]\s?[\d$(]|x\s?\d|\\times|\\cdot|\\div|plus\s|minus\s|times\s\d)"
+    r"(?:[a-zA-Z](?=\s{0,2}[=+^<>-])|°|\sdegrees(?=\s{0,2}[=+−-]))?\s{0,3}(?:[=+*×÷^/<>]|[-−–]\s?[\d$(]|x\s?\d|\\times|\\cdot|\\div|plus\s|minus\s|times\s\d"
+    r"|(?:divided|multiplied)\sby\s)"
 )
 _OPERATED = re.compile(
-    r"(?:[+*×÷^/]|(?<![-=])[<>]|\\times|\\cdot|\\div|[\d)]\s?[-−–]|\d\s?x|\d\splus|\d\sminus|\d\stimes)\s{0,3}\Z"
+    r"(?:[+*×÷^/]|(?<![-=])[<>]|\\times|\\cdot|\\div|(?:[\d)°]|\d\sdegrees)\s?[-−–]|\d\s?x|\d\splus|\d\sminus|\d\stimes"
+    r"|\d\s(?:divided|multiplied)\sby)\s{0,3}\Z"
 )
 _SHARE = re.compile(r"(?<=\d)[ ](?:out[ ])?of[ ](?:the[ ]|a[ ]total[ ]of[ ])?(?=\d)", re.IGNORECASE)
 _BOUNDS = {name: words.any_word(words.word_set(TABLES["bounds"][name])) for name in ("before", "after")}
@@ -53,7 +55,8 @@ _SHIFTED_BEFORE = re.compile(
     rf"(?<!adds )(?<!add )(?:{_BOUNDS['before']})\s?\Z|[≥≤√±]\s?\Z|(?<![-=\w])[<>]\s?\Z", re.I
 )
 _SHIFTED_AFTER = re.compile(
-    rf"\s?(?:[只个個匹台人마리개명]{{1,2}}\s?)?(?:{_BOUNDS['after']})|[ ]times[ ]\d|[ ]?√|\+(?!\s?\d)", re.I
+    rf"\s?(?:[只个個匹台人마리개명]{{1,2}}\s?)?(?:{_BOUNDS['after']})|[ ](?:times|up[ ]to)[ ]\d|[ ]?√|\+(?!\s?\d)",
+    re.I,
 )
 _NAMED = re.compile(
     r"(?:\b(?:figures?|fig\.?|images?|pictures?|photos?|steps?|pages?|tables?|questions?|options?|sections?|chapters?|items?"
@@ -73,13 +76,15 @@ _NOTHING = re.compile(
 )
 _NONE = re.compile(
     r"\A\W{0,4}(?:there (?:are|is|were) none(?: at all)?|there (?:aren't|are not|isn't|weren't) any(?: \w{2,20})?"
+    r"|(?:i|we) (?:don't|do not) see any \w{2,20}(?: (?:in|on|at) [^.,;\n]{1,40})?"
+    r"|nobody (?:is|was) (?!sure|certain)\w{2,20}(?: [^.,;\n]{1,60})?"
     r"|not (?:a single|even) one|not a single \w{2,20}|none at all"
     r"|no (?!idea|way|doubt|answer|clue|sign|one|problem)\w{2,20}s)\W{0,4}\Z",
     re.I,
 )
 _SINGLE = re.compile(
     r"(\A\W{0,4}(?:just |only |exactly |it is )?)an? single (?=\w{2,20}\W{0,4}\Z)"
-    r"|(there is (?:just |only )?)an? single ",
+    r"|((?:there is (?:just |only )?|\A\W{0,4}(?:just |only )))an? single ",
     re.I,
 )
 _DEGREES = re.compile(r"\^\{?\\circ\}?|\^°")
@@ -155,7 +160,7 @@ def _plain_digits(size: str, *, comma: bool) -> str:
 
 
 def _magnitude(many: str) -> float:
-    name = words.fold(many)
+    name = many.casefold()
     if name in ("mn", "bn", "tn"):
         return {"mn": 1e6, "bn": 1e9, "tn": 1e12}[name]
     if name.startswith(("mrd", "milliard", "billion")):
@@ -212,7 +217,7 @@ def spelt_numbers(text: str) -> Iterator[tuple[int, int, float]]:
     """Yield the number words of a text: start, end and value."""
     for found in _WORDED.finditer(text):
         value = _spelt(found)
-        single = words.fold(found[0]) == "one"
+        single = found[0].casefold() == "one"
         if single and not (
             _ONE_BEFORE.search(text[max(0, found.start() - 12) : found.start()])
             and _ONE_AFTER.match(text, found.end())
@@ -225,7 +230,7 @@ def spelt_numbers(text: str) -> Iterator[tuple[int, int, float]]:
     pattern, values = words.foreign_numbers()
     whole = text.strip(' .!\n*"')
     for found in pattern.finditer(text):
-        word = words.fold(found[0])
+        word = words.key(found[0])
         known = word not in _SHARED or whole == found[0] or (word not in _ARTICLES and _decimal_comma(text))
         if word not in _ENGLISH and known:
             yield found.start(), found.end(), float(values[word])
@@ -233,13 +238,13 @@ def spelt_numbers(text: str) -> Iterator[tuple[int, int, float]]:
 
 def _spelt(found: re.Match[str]) -> float:
     one = found["one"] or found["third"]
-    value = 1 / _PARTS[words.fold(one)] if one else float(_counted(found["many"]))
+    value = 1 / _PARTS[words.key(one)] if one else float(_counted(found["many"]))
     if found["scale"]:
-        value *= _SCALES[words.fold(found["scale"])]
+        value *= _SCALES[words.key(found["scale"])]
     elif found["part"]:
-        value /= _PARTS[words.fold(found["part"])]
+        value /= _PARTS[words.key(found["part"])]
     elif found["point"]:
-        value += float("0." + "".join(str(_ENGLISH[words.fold(word)] % 10) for word in found["point"].split()))
+        value += float("0." + "".join(str(_ENGLISH[words.key(word)] % 10) for word in found["point"].split()))
     elif found["half"]:
         value += 0.5
     return -value if found["minus"] else value
@@ -247,7 +252,7 @@ def _spelt(found: re.Match[str]) -> float:
 
 def _counted(spelt: str) -> int:
     total = current = 0
-    for word in re.split(r"[ -]+", words.fold(spelt)):
+    for word in re.split(r"[ -]+", words.key(spelt)):
         if word in _SCALES:
             current = max(current, 1) * _SCALES[word]
             if _SCALES[word] > 100:
@@ -255,6 +260,20 @@ def _counted(spelt: str) -> int:
         else:
             current += _ENGLISH.get(word, 1 if word == "a" else 0)
     return total + current
+
+
+_LABELLED = re.compile(r"\b([A-Za-z]{3,14})[ ](\d{1,2})\b(?![.,]\d)")
+_NO_NOUN = words.AFTER_LETTER | words.BEFORE_LETTER | words.RIGHT | SETS["led_by"]
+
+
+def _unlabelled(text: str) -> str:
+    """Drop numbers that count up the names of things: `Person 1 sits, person 2 stands`."""
+    seen: dict[str, set[str]] = {}
+    for found in _LABELLED.finditer(text):
+        seen.setdefault(words.key(found[1]), set()).add(found[2])
+    nouns = {noun for noun, labels in seen.items() if {"1", "2"} <= labels and noun not in _NO_NOUN}
+    nouns = {noun for noun in nouns if not noun.endswith(("s", "ed", "ing"))}
+    return _LABELLED.sub(lambda found: found[1] if words.key(found[1]) in nouns else found[0], text)
 
 
 class _Numbers(Words):
@@ -265,6 +284,7 @@ class _Numbers(Words):
         self.places: dict[str, int] = {}
 
     def marked(self, text: str) -> str:
+        text = _unlabelled(text)
         text = _NONE.sub("0", _DEGREES.sub(" degrees", _SHARE.sub(" versus ", text)))
         text = _SINGLE.sub(lambda one: f"{one[1] or one[2] or ''}1 ", text)
         comma = _decimal_comma(text)
@@ -325,6 +345,8 @@ class _NumberReader(Reader):
         if weak and (any(entry.statement.refused for entry in entries) or entries[-1].line.breaks_off):
             return UNDECIDED
         found = [group.letters for entry in entries if entry.statement.own for group in entry.line.groups]
+        if made[-1].how != "marked" and any(_UNCOUNTED.search(entry.statement.text) for entry in entries[-1:]):
+            return UNDECIDED
         total = _total(found)
         if total and (total == found[-1] or (weak and not made[-1].final)):
             return self._checked(total, "concluded")
@@ -370,6 +392,9 @@ def _reasoned(line: Line, group: Group) -> bool:
 def _led_to(line: Line, group: Group) -> bool:
     """Return whether a number is the result of a step: `removing 4 gives us 7`."""
     before = {line.text(place) for place in range(max(0, group.start - 3), group.start)}
+    computed = group.start > 1 and line.text(group.start - 1) == "=" and line.text(0) in words.CONCLUDING
+    if computed and group in line.groups and line.text(group.start - 2)[:1] in "0123456789°)":
+        return True
     return group in line.groups and not before.isdisjoint(_GIVES)
 
 
@@ -418,6 +443,8 @@ def _parallel(line: Line, groups: Sequence[Group]) -> bool:
     return cues <= {"has", "have"} or (cues == {"="} and len(names) == len(led))
 
 
+_UNCOUNTED = re.compile(r"\b(?:can't|cannot|can not|couldn't|don't|do not) (?:tell|say|know) how many\b", re.I)
+_SCALED = re.compile(r"\b(?:how many|in) (thousand|million|billion)s?\b", re.I)
 _HOW_MANY = re.compile(TABLES["counting"], re.I)
 _ALL_OF_THEM = re.compile(r"\b(?:are|were|is) there\b|\b(?:total|altogether|in all|overall)\b", re.I)
 _COUNTED_NOUN = re.compile(
@@ -442,6 +469,10 @@ def read_number(response: Any, question: str = "") -> Parsed[float]:
     if verdict.letters:
         value = float(min(verdict.letters))
         dated = counts and value in _YEARS and _DATED.search(heard.text)
+        asked = _SCALED.search(question)
+        said_so = asked and re.search(rf"(?:\d|half a|[a-z])[ -]?{asked[1]}", heard.text, re.I)
+        if asked and said_so and not _SCALED.search(heard.text):
+            value /= _SCALES[words.key(asked[1])]  # "How many million tonnes?"
         return UNREAD if dated else Parsed(value, verdict.how)
     if verdict.claimed or heard.slots or not question:
         return UNREAD

@@ -25,7 +25,7 @@ _NO = r"no\b(?=\s?(?:[,.!…:;—–]|-\s|\Z|(?-i:[B-Z]\b)))"
 _WITHDRAWING = "sorry|i mean|i meant|make that|strike that|correction|oops|rather|actually|on second thought"
 _END = re.compile(
     r"(?<=[.!?;…])[\"')\]]{0,3}\s+|(?<=[。！？；])|,?\s+(?:but|however|yet)\b,?"
-    r"|(?=\b(?:no,? )?(?:wait|scratch that)\b)"
+    r"|(?=\b(?:no,? )?(?:wait|hold on|scratch that)\b)"
     rf"|(?:\.\.\.?|…|[,;](?=\s)|\s[—–-])\s{{0,3}}(?:(?:oh|uh|um|hmm|ah|or|well|sorry),? )?(?={_NO})"
     rf"|(?:\.\.\.|…|[,;—–-])\s{{0,3}}(?=(?:or )?(?:{_WITHDRAWING})\b)"
     r"|\s?(?:→|->)\s?(?=corrected\b)|\s(?=(?-i:Actually|Wait|Sorry|Oops|Correction)\b)"
@@ -64,7 +64,7 @@ _LEAD_BACK = re.compile(
     r"\A(?:or (?=rather))?(?:(?:oh|uh|um|hmm|ah|well|ok|okay|but|sorry|oops|hold on|wait|actually|rather|scratch that"
     r"|strike that|on second thoughts?|on reflection|correction|edit|i meant?|make that"
     r"|(?:i(?:'ve| have)? )?changed my mind"
-    rf"|my mistake|my bad|(?:or )?{_NO}|nope|no(?= wait| actually))[\s,.:;!…—–-]{{0,6}})+",
+    rf"|my mistake|my bad|(?:or )?{_NO}|nope|nah|no(?= wait| actually))[\s,.:;!…—–-]{{0,6}})+",
     re.I,
 )
 

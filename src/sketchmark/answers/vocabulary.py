@@ -41,12 +41,6 @@ BEFORE_LETTER = _ANNOUNCING.union(FILLER, NEGATOR, HEDGE, BREAK, SEPARATOR, _CLA
 """A letter after any other word belongs to that word: vitamin D, panel B."""
 
 
-def fold(text: str) -> str:
-    """Return a text as the tables have it, whatever its case. Patterns that ignore case take the Turkish İ and ı for
-    an i, so a table is asked with one."""
-    return text.casefold().replace("i\u0307", "i").replace("ı", "i")
-
-
 def is_negator(word: str) -> bool:
     return word in NEGATOR or word.endswith("n't")
 
@@ -65,12 +59,24 @@ def any_word(words: frozenset[str] | Mapping[str, object]) -> str:
     return "|".join(parts)
 
 
+_SAME_SIGN = str.maketrans("ıſµ", "isμ")
+
+
+def key(word: str) -> str:
+    """Fold a word as IGNORECASE compares it: sign by sign, so that a match is always found in its table.
+
+    `casefold` writes İ as two signs and ß as ss, which the pattern does not match.
+    """
+    return "".join(sign.lower()[0] for sign in word).translate(_SAME_SIGN)
+
+
 def _pattern(*tables: Mapping[str, str]) -> tuple[re.Pattern[str], dict[str, str]]:
     ours = {
-        fold(unicodedata.normalize("NFKC", word).replace("_", " ")): meaning
+        folded(unicodedata.normalize("NFKC", word).replace("_", " ")): meaning
         for table in tables
         for meaning, words in table.items()
         for word in words.split()
+        for folded in (str.casefold, key)
     }
     return re.compile(any_word(ours), re.IGNORECASE), ours
 
@@ -93,7 +99,7 @@ def in_our_words(text: str) -> str:
     """Replace idioms and words of other languages by the plain English words of the tables."""
     text = _SUFFIX.sub(" ", text.translate(APOSTROPHE))
     for pattern, ours in _WORDS:
-        text = pattern.sub(lambda found, ours=ours: f" {ours[' '.join(fold(found[0]).split())]} ", text)  # type: ignore[misc]
+        text = pattern.sub(lambda found, ours=ours: f" {ours[key(' '.join(found[0].split()))]} ", text)  # type: ignore[misc]
     return _BLANKS.sub(" ", text)
 
 
@@ -128,7 +134,7 @@ def stem(word: str) -> str:
 def foreign_numbers() -> tuple[re.Pattern[str], dict[str, int]]:
     """Return a pattern of number words of other languages, and their values."""
     tables = {name: row.split() for name, row in TABLES["numbers"].items() if name not in ("en", "tens", "zh")}
-    values = {fold(word): value for row in tables.values() for value, word in enumerate(row)}
+    values = {key(word): value for row in tables.values() for value, word in enumerate(row)}
     return re.compile(any_word(values), re.IGNORECASE), values
 
 

@@ -37,6 +37,7 @@ from sketchmark.answers.vocabulary import (
 _LONGEST = 60
 """Words of a clause or a question."""
 _ARTICLES = word_set("a an the any some this that these those his her its their one")
+_JUST = word_set("just directly")
 _PICTURE = SETS["picture"]
 _PREPOSITIONS = word_set(
     "of in on at with within from under over above below near around along to for by behind beside next between"
@@ -82,7 +83,7 @@ _RESULT = re.compile(
 _PRONOUN = re.compile(rf"(?:(?:it|they|this) (?:is|are) )?(?P<no>not )?{_SURE}(?:{_PRESENT}|(?P<gone>absent))")
 _LED_BY = re.compile(
     r"(?:(?:radiographic|radiological|radiologic|imaging|visible|clear|definite) )?"
-    r"(?:evidence|signs?|indications?) of "
+    r"(?:evidence|signs?|indications?|presence) of "
 )
 _JOINT = re.compile(r" ?(?:,|\bor\b|\bnor\b|\band\b) ?")
 _UNTRUE = re.compile(
@@ -96,6 +97,8 @@ _CLAUSE_END = re.compile(
     r"[,;:]\s(?!not\b)(?:(?:so|because|since|and|as|therefore|thus|hence|meaning|which means)\s)?"
 )
 _PRONOUNS = (["it"], ["they"], ["he"], ["she"])
+_PEOPLE = {"he": word_set("man boy guy gentleman"), "she": word_set("woman girl lady")}
+_ANOTHER = word_set("another other others second")
 _NOBODY = (["nobody"], ["none"], ["neither"], ["no"])
 _REPHRASED = re.compile(r"(?:you(?:'re| are)? (?:ask|want)|the question (?:is|asks))", re.I)
 _SEEMS = re.compile(r" (?:(?:appears?|seems?|looks?) to be|to be|at all|appears?|seems?|looks?(?= (?:\w+ )?$)) ")
@@ -201,12 +204,22 @@ def _restated(text: str, question: Sequence[str]) -> bool | None:
     for place, clause in enumerate(clauses):
         clause = _REPORTED.sub("", " ".join(clause), count=1).split()
         same_subject = place == 0 or clause[:1] == clauses[0][:1]
+        if clause and _means_subject(clause[0], asked, clauses):
+            clause, same_subject = [asked[0], *clause[1:]], True
         verdict = _repeats(clause, asked, exists) if same_subject or clause[:1] not in _PRONOUNS else None
         if verdict is None and (asked[-1] in map(stem, clause) or _DOUBT.intersection(clause)):
             return None
         verdicts.add(verdict)
     verdicts.discard(None)
     return verdicts.pop() if len(verdicts) == 1 else None
+
+
+def _means_subject(word: str, asked: Sequence[str], clauses: Sequence[Sequence[str]]) -> bool:
+    """Return whether a pronoun can only mean the person asked about: `she` for the only woman."""
+    people = _PEOPLE.get(word, frozenset())
+    if asked[0] not in people or sum(one in people for one in asked) > 1:
+        return False
+    return not any(one in _ANOTHER or (one in people and one != asked[0]) for clause in clauses for one in clause)
 
 
 def _repeats(clause: Sequence[str], asked: Sequence[str], exists: bool) -> bool | None:
@@ -354,7 +367,7 @@ def _bare(words: list[str]) -> str:
 
 
 def _thing(text: str, *, every: bool = False) -> _Thing | None:
-    words = _LED_BY.sub("", " ".join(word for word in text.split() if word not in _ARTICLES)).split()
+    words = _LED_BY.sub("", " ".join(word for word in text.split() if word not in _ARTICLES | _JUST)).split()
     while words and words[0] in ("visible", "evident", "apparent"):
         words.pop(0)
     while words and words[-1] in _THERE:
@@ -403,7 +416,10 @@ _WHOLE = (
     rf"(?:(?P<yes>{_sentences('affirmed')})|(?P<no>{_sentences('denied')}))(?=\s?[.!,;:…。、*\")\]]|'(?!\w)|\s?$)"
 )
 _BOTH = re.compile(
-    rf"(?<!\w)(?:(?:{_plain('yes')})[ /]{{1,3}}(?:(?!but\b|sondern\b)\w+[ /]{{1,3}}){{0,2}}(?:{_plain('no')}|no)"
+    r"(?<!\w)(?!non? si \w)"
+    rf"(?:(?:{_plain('yes')})[ /]{{1,3}}(?:(?!but\b|sondern\b)\w+[ /]{{1,3}}){{0,2}}(?:{_plain('no')}|no)"
+    r"|yes,? (?:for|to|in|on|regarding) [^.;\n]{1,60}\bno,? (?:for|to|in|on|regarding)"
+    r"|no,? (?:for|to|in|on|regarding) [^.;\n]{1,60}\byes,? (?:for|to|in|on|regarding)"
     rf"|(?:{_plain('no')}|no)[ /]{{1,3}}(?:(?!but\b|sondern\b)\w+[ /]{{1,3}}){{0,2}}(?:{_plain('yes')}))(?!\w)",
     re.IGNORECASE,
 )
