@@ -10,12 +10,17 @@ from typing import Any
 import pytest
 
 from sketchmark.catalog import Catalog
+from sketchmark.worlds import Worlds
 from tests.hub.conftest import Machine
 from tests.hub.loopback import Hub
 from tests.hub.published import LAYOUTS
 
-NOT_ON_THE_HUB = {"jigsaw", "maze", "sliding", "voila", "iu_xray", "mimic_cxr", "chexpert_plus", "radrestruct"}
-NOT_ON_THE_HUB |= {"uni_mmmu_science", "uni_mmmu_code"}
+NOT_ON_THE_HUB = {"voila", "iu_xray", "mimic_cxr", "chexpert_plus", "radrestruct"}
+NOT_ON_THE_HUB |= {
+    "uni_mmmu_science",
+    "uni_mmmu_code",
+    *(f"{world}{hard}" for world in Worlds().names for hard in ("", "_hard")),
+}
 """Generated, or read from the user's own copy."""
 
 

@@ -28,7 +28,7 @@ from tests.results.test_aggregating import strictly
 from tests.runs.making import Speaker, make_cell, make_samples, make_task, run
 
 SHAPES = ["circle", "square", "star"]
-ODD = "Zounds, what a riddle. Circle, then square, verily: the gods favour B over all"
+ODD = "Zounds, what a riddle. Verily: the gods favour B over all"
 """A reply without any claim that strict could parse, for a person B."""
 
 

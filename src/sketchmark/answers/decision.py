@@ -224,13 +224,15 @@ class Reader:
 
     def _mentioned(self, entries: Sequence[Entry]) -> Commitment:
         """Return the one option that is named in a finding, if nothing is said against it and no other is named."""
-        named: set[str] = set()
+        named, denied = set[str](), set[str]()
         stated = unread = False
         for entry in entries:
             capitals = {sign for sign in _CAPITAL.findall(entry.statement.text) if sign in self.letters}
             unread = unread or bool(capitals - {"A", "I"}.union(*(group.letters for group in entry.line.groups)))
             answer = self.phrases and is_answer(entry.line)
             for group in entry.line.groups:
+                if entry.line.denied(group):
+                    denied |= group.letters
                 if entry.line.denied(group) or entry.statement.aside:
                     continue
                 another = answer and named_otherwise(entry.line, group)
@@ -244,7 +246,8 @@ class Reader:
                     not unread and entry.statement.text[-1:] in _CLOSED and entry.line.is_label(group)
                 )
                 stated = stated or (whole and placed and entry.statement.stated)
-        return self._checked(frozenset(named), "reply") if stated and not entries[-1].line.breaks_off else NOTHING
+        settled = stated and not named & denied and not entries[-1].line.breaks_off
+        return self._checked(frozenset(named), "reply") if settled else NOTHING
 
 
 def _says_more(line: Line) -> bool:

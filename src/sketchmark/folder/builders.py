@@ -26,6 +26,7 @@ from sketchmark.folder.columns import (
 from sketchmark.folder.format import Score
 
 Record = TypeVar("Record", bound=Any)
+_HUGE = 2**62
 _CHUNK = 20_000
 """Records that are held as objects while a file is read."""
 Made = TypeVar("Made", bound=Columns[Any])
@@ -181,13 +182,13 @@ class RowBuilder(Builder[Score, Rows]):
     def _arrays(self, records: Sequence[Score]) -> dict[str, Array]:
         kinds, flags = self.codes("kinds"), self.codes("flags")
         return {
-            "index": np.array([row.index for row in records], np.int64),
-            "repeat": np.array([row.repeat or 0 for row in records], np.int64),
-            "branch": np.array([row.branch or 0 for row in records], np.int64),
+            "index": _whole([row.index for row in records]),
+            "repeat": _whole([row.repeat or 0 for row in records]),
+            "branch": _whole([row.branch or 0 for row in records]),
             "scored": np.array([row.scored for row in records], np.int8),
             "started": np.array([row.started for row in records], float),
             "seconds": np.array([row.seconds for row in records], float),
-            "left_out": np.array([row.calls_left_out for row in records], np.int64),
+            "left_out": _whole([row.calls_left_out for row in records]),
             "kind": np.array([kinds((row.scoring, row.judge, row.extractor or None)) for row in records], np.int64),
             "flag": np.array([flags(tuple(row.flags)) for row in records], np.int64),
             "frames": np.array([_frames(row) for row in records], np.int8),
@@ -272,12 +273,20 @@ class EpisodeBuilder(Builder[Any, Episodes]):
 
     def _arrays(self, records: Sequence[Any]) -> dict[str, Array]:
         return {
-            "index": np.array([line.index for line in records], np.int64),
-            "repeat": np.array([line.repeat for line in records], np.int64),
-            "branch": np.array([line.branch for line in records], np.int64),
+            "index": _whole([line.index for line in records]),
+            "repeat": _whole([line.repeat for line in records]),
+            "branch": _whole([line.branch for line in records]),
             "started": np.array([line.started for line in records], float),
             "failed": np.array([line.failure is not None for line in records], np.int8),
         }
+
+
+def _whole(values: Sequence[int]) -> Array:
+    """Return whole numbers of lines, which are untrusted: those beyond 62 bits as the largest."""
+    try:
+        return np.array(values, np.int64)
+    except OverflowError:
+        return np.array([max(-_HUGE, min(value, _HUGE)) for value in values], np.int64)
 
 
 def as_rows(rows: Iterable[Score] | Mapping[str, Score] | Rows) -> Rows:

@@ -136,7 +136,7 @@ def test_a_task_file_with_code_is_looked_at_and_its_code_is_not_run(tmp_path: Pa
     """
     (tmp_path / "mine.yaml").write_text(task)
     done = sketchmark("check", "mine.yaml", cwd=tmp_path)
-    assert (done.returncode, done.stdout) == (0, "mine.yaml: task mine, modes direct, twice; in order\n")
+    assert (done.returncode, done.stdout) == (0, "mine.yaml: task mine, modes direct, twice, blind; in order\n")
     (tmp_path / "mine.yaml").write_text(task.replace("like: direct", "like: indirect"))
     done = sketchmark("check", "mine.yaml", cwd=tmp_path)
     assert done.returncode == 2 and "names the mode 'indirect'" in done.stderr

@@ -118,6 +118,7 @@ def test_other_samples_in_the_two_modes_give_no_gain() -> None:
     played = Played()
     scores = played.scores["unig2u_chartqa100.direct"]
     scores["other"] = scores.pop("000")
+    scores["other"].sample = "other"
     _, drawn = played.totals()
     assert drawn.overall is not None and drawn.gains == {}
 
