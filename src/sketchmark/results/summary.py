@@ -491,7 +491,7 @@ def _difference(before: CellView, after: CellView) -> Difference:
 
 def curves(run: RunView) -> list[Curve]:
     """Return each task's headline score by the groups of its samples: numbers are difficulties (a line), texts are
-    categories (bars)."""
+    categories (bars). Difficulties are first."""
     found = []
     for task in dict.fromkeys(cell.task for cell in run.cells.values()):
         cells = [c for c in run.cells.values() if c.task == task and c.headline and c.canvas == "own"]
@@ -501,7 +501,7 @@ def curves(run: RunView) -> list[Curve]:
             numeric = all(isinstance(value, (int, float)) for value in values)
             if 1 < len(set(map(str, values))) <= MOST_GROUPS:
                 found.append(Curve(task, key, numeric, lines))
-    return found
+    return sorted(found, key=lambda one: not one.numeric)
 
 
 def _group_keys(cells: Iterable[CellView]) -> list[str]:
