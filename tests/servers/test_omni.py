@@ -30,6 +30,8 @@ _SETTINGS = {
     "width": 64,
     "height": 96,
 }
+_MOST = 4
+"""Images that the server takes for a drawing."""
 
 
 @dataclass(frozen=True)
@@ -68,7 +70,7 @@ def test_the_doctor_asks_a_server_that_only_draws_for_drawings_only(omni: Served
 
 def test_a_pair_draws_with_every_setting_that_the_server_takes(omni: Served, tmp_path: Path) -> None:
     given = ",".join(f"{name}={value}" for name, value in _SETTINGS.items())
-    words = ("--tasks", "maze", "--limit", "2", "--mode", "direct,visual_cot", "--steps", "model", "--no-cache")
+    words = ("--tasks", "maze", "--limit", "2", "--mode", "direct,visual_cot", "--concurrency", "1", "--no-cache")
     with tapped(omni.address) as tap:
         drawer = ("--drawer", omni.name, "--drawer-args", f"base_url={tap.url},timeout=600")
         more = ("--gen-kwargs", f"{given},seed=5", "-o", str(tmp_path / "run"))
@@ -79,14 +81,16 @@ def test_a_pair_draws_with_every_setting_that_the_server_takes(omni: Served, tmp
     assert drawn and all(reply.picture is not None and reply.finish == "stop" for reply in drawn), drawn
     assert all(line.failure is None and row.scored for line, row in found)
     sent = tap.settings()
-    assert len(sent) == len(drawn)
+    refused = [body for body in tap.bodies if str(body["messages"]).count("'image_url'") > 2 * _MOST]
+    assert len(refused) == 1 and len(sent) == len(drawn) + 1, "the server's limit of images is learnt once"
+    assert any(f"the server takes {_MOST}" in one for reply in drawn for one in reply.left_out)
     for body in sent:
         assert {name: body[name] for name in _SETTINGS} == _SETTINGS
         assert (body["modalities"], body["model"], body["seed"]) == (["image"], "edit", 5)
     assert {message["role"] for body in tap.bodies for message in body["messages"]} == {"user"}
     # The server's own log of what it understood.
     understood = [line for line in omni.log.read_text("utf-8").splitlines() if "'negative_prompt': 'blurred'" in line]
-    assert len(understood) == len(drawn)
+    assert len(understood) == len(sent)
     assert all(f"'{name}': {value!r}" in line for line in understood for name, value in _SETTINGS.items())
 
 

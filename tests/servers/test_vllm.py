@@ -14,6 +14,9 @@ from tests.servers.wire import tapped
 
 pytestmark = pytest.mark.servers
 
+_TRUST = "--trust-request-mm-kwargs"
+"""Without it vLLM answers 400 to `mm_processor_kwargs`."""
+
 
 @pytest.fixture(scope="module")
 def weights(tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -27,7 +30,7 @@ def served(
     port = free_port()
     at = ("--host", "127.0.0.1", "--port", str(port))
     if request.param == "vllm":
-        sizes = ("--max-model-len", "8192", "--max-num-seqs", "16", "--enforce-eager", "--dtype", "float32")
+        sizes = ("--max-model-len", "8192", "--max-num-seqs", "16", "--enforce-eager", "--dtype", "float32", _TRUST)
         command = [str(ROOT / ".venv-vllm" / "bin" / "vllm"), "serve", str(weights), *at, *sizes]
     else:
         command = [str(Path(sys.executable).with_name("transformers")), "serve", *at, "--device", "cpu"]
