@@ -202,8 +202,8 @@ BOARD_COLUMNS = (
     *("run", "model", "task", "mode", "canvas", "score", "scoring"),
     *(f"score_{name}" for name in ("mean", "low", "high", "n", "method")),
     *(f"gain_{name}" for name in ("mean", "low", "high", "p", "helped", "hurt", "same", "n")),
-    *("episodes", "failures", *_USAGE, "cost", "calls_paid", "cost_paid"),
     *("repeats", "answers", "pass_at", "pass_all", "vote", "ties", "best_image", "agreement", "best_of_all"),
+    *("episodes", "failures", *_USAGE, "cost", "calls_paid", "cost_paid"),
 )
 
 
@@ -219,10 +219,10 @@ def _board_line(row: BoardRow, one: Standing) -> list[Any]:
         *((score.mean, *score.ci95, score.n, score.method) if score else [""] * 5),
         *((gain.gain, *gain.ci95, gain.p) if gain else [""] * 4),
         *((gain.helped, gain.hurt, gain.same, gain.n) if gain else [""] * 4),
+        *(_repeated(one.repeats) if one.repeats else [""] * 9),
         *(one.played, ", ".join(f"{kind} {count}" for kind, count in one.failures.items())),
         *(one.usage.get(name, 0) for name in _USAGE),
         *(row.costs.get(one.cell, ""), one.paid.get("calls", 0), row.paid.get(one.cell, "")),
-        *(_repeated(one.repeats) if one.repeats else [""] * 9),
     ]
 
 
