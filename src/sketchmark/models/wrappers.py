@@ -19,7 +19,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from sketchmark.episode.model import Abilities, CallNotes, Model, Options, Reply, Usage
+from sketchmark.episode.model import Abilities, CallNotes, Listing, Model, Options, Reply, Usage
 from sketchmark.episode.sample import Context
 from sketchmark.errors import BadInput, CallFailed, CannotPlay
 from sketchmark.models import layout
@@ -56,8 +56,8 @@ class Wrapped(Model):
     async def retirements(self) -> dict[str, str]:
         return await self._model.retirements()
 
-    async def takes_images(self) -> bool | None:
-        return await self._model.takes_images()
+    async def listing(self) -> Listing:
+        return await self._model.listing()
 
     async def close(self) -> None:
         await self._model.close()
@@ -379,8 +379,10 @@ class Pair(Model):
     async def retirements(self) -> dict[str, str]:
         return {**await self.thinker.retirements(), **await self.drawer.retirements()}
 
-    async def takes_images(self) -> bool | None:
-        return await self.thinker.takes_images()
+    async def listing(self) -> Listing:
+        """Return the thinker's. The drawer's is read too: it may change what the drawer is sent."""
+        await self.drawer.listing()
+        return await self.thinker.listing()
 
     async def close(self) -> None:
         await asyncio.gather(self.thinker.close(), self.drawer.close())
