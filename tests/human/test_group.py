@@ -15,9 +15,9 @@ from sketchmark.cli import main
 from sketchmark.comparison import compare
 from sketchmark.folder import RunFolder
 from sketchmark.human import Person
-from sketchmark.human.group import people_section, regroup
+from sketchmark.human.group import EVERYONE, GROUP, people_section, regroup
 from sketchmark.human.pages import Given
-from sketchmark.human.study import Study
+from sketchmark.human.study import PEOPLE, Study
 from sketchmark.media import Picture
 from sketchmark.plots.figures import figure, opened
 from sketchmark.view.views import Views
@@ -97,7 +97,7 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_the_group_has_an_answer_of_each_person_who_is_not_excluded(root: Path) -> None:
-    group, everyone = (RunFolder(root / "runs/robots" / name) for name in ("group", "everyone"))
+    group, everyone = (RunFolder(root / "runs/robots" / name) for name in (GROUP, EVERYONE))
     for cell in ("maze.direct", "maze.visual_cot"):
         rows = list(group.scored(cell).values())
         assert len(rows) == 12 and len({row.sample for row in rows}) == 6
@@ -107,7 +107,7 @@ def test_the_group_has_an_answer_of_each_person_who_is_not_excluded(root: Path) 
     assert "p-000000000004: checks\\_failed: 2; p-000000000005: skipped\\_above: 6 of 6" in section
     assert "6 enrolled, 6 finished, 4 here" in section and "2 per person, 2 failed in all" in section
     assert people_section(RunFolder(root / "runs/solver")) == ""
-    assert "1 (p-000000000000)" in people_section(RunFolder(root / "runs/robots/people/p-000000000000"))
+    assert "1 (p-000000000000)" in people_section(RunFolder(root / "runs/robots" / PEOPLE / "p-000000000000"))
 
 
 def test_intervals_and_gains_of_the_group_are_two_way_and_rescoring_keeps_them(root: Path) -> None:
@@ -128,6 +128,7 @@ def test_intervals_and_gains_of_the_group_are_two_way_and_rescoring_keeps_them(r
 def test_the_leaderboard_has_people_as_a_row_and_charts_as_a_line(root: Path) -> None:
     views = Views(root / "runs")
     rows = {row["model"]: row for row in views.runs({})["runs"]}
+    assert set(rows) == {"human/robots", "player/random", "player/solver"}
     assert rows["human/robots"]["people"] == 4 and rows["player/solver"]["people"] == 0
     task = rows["player/solver"]["tasks"]["maze"]
     assert "; people " in task["label"] and "stroke-dasharray" in task["picture"]

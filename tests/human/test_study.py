@@ -17,7 +17,8 @@ import sketchmark
 from sketchmark.cli import main
 from sketchmark.comparison import compare
 from sketchmark.folder import RunFolder
-from sketchmark.human.study import Enrolled, Study
+from sketchmark.human.group import EVERYONE
+from sketchmark.human.study import PEOPLE, Enrolled, Study
 from sketchmark.worlds.maze import board as maze
 from tests.human.playing import Playing, at, playing, press, reply, shown_maze, solution, stamp_step
 from tests.view.browsing import Watch, keep, launched, window
@@ -124,7 +125,7 @@ def test_two_people_take_part_at_once_and_their_runs_compare_with_a_players(
     record = json.loads((root / "study.json").read_text())
     assert (len(record["people"]), record["refused"]) == (3, 1)
     assert "ann" not in json.dumps(record) and len(record["people"][0]["ids"]) == 3
-    people = [RunFolder(root / "people" / one["id"]) for one in record["people"]]
+    people = [RunFolder(root / PEOPLE / one["id"]) for one in record["people"]]
     for folder in people:
         cells = {cell: set(folder.scored(cell)) for cell in folder.about().cells}
         assert {len(ids) for ids in cells.values()} == {2}
@@ -143,7 +144,7 @@ def test_two_people_take_part_at_once_and_their_runs_compare_with_a_players(
     }
     notes = json.loads((root / "group" / "group.json").read_text())
     assert list(notes["excluded"].values()) == [["checks_failed: 1"]] and notes["everyone"]
-    assert len(RunFolder(root / "everyone").scored("maze.direct")) == 6
+    assert len(RunFolder(root / EVERYONE).scored("maze.direct")) == 6
     with (root / "trials.csv").open() as file:
         trials = list(csv.DictReader(file))
     assert len(trials) == 12 and sum(bool(one["excluded"]) for one in trials) == 4
@@ -253,9 +254,9 @@ def test_nobody_enters_without_the_token_or_reads_anothers_page_and_a_person_is_
             assert two.get("/api/page").json()["kind"] == "consent"
     study = Study(FILE, tmp_path / ROOT)
     (person,) = study.record.people
-    assert isinstance(person, Enrolled) and (tmp_path / ROOT / "people" / person.id).is_dir()
+    assert isinstance(person, Enrolled) and (tmp_path / ROOT / PEOPLE / person.id).is_dir()
     with pytest.raises(SystemExit) as ended:
         main(["play", "--study", str(FILE), "--out", str(tmp_path / ROOT), "--forget", person.id])
     assert ended.value.code == 0
-    assert not (tmp_path / ROOT / "people" / person.id).exists()
+    assert not (tmp_path / ROOT / PEOPLE / person.id).exists()
     assert Study(FILE, tmp_path / ROOT).record.people == []

@@ -35,7 +35,7 @@ from sketchmark.results.aggregate import aggregate
 from sketchmark.results.summary import PERSON
 from sketchmark.stats.intervals import as_bracket, as_percent
 
-GROUP, EVERYONE, FILE, TRIALS = "group", "everyone", "group.json", "trials.csv"
+GROUP, EVERYONE, FILE, TRIALS = "group", f"{PEOPLE}/everyone", "group.json", "trials.csv"
 
 
 class GroupNotes(Struct, omit_defaults=True):

@@ -34,7 +34,8 @@ from sketchmark.runs import PreparedRun, prepare
 from sketchmark.runs.jobs import Job
 from sketchmark.view import LOOPBACK
 
-FILE, PEOPLE = "study.json", "people"
+FILE, PEOPLE = "study.json", "people/each"
+"""Runs of single people are four folders down, so that a list of runs shows only the group's."""
 ADDRESS = ("PROLIFIC_PID", "STUDY_ID", "SESSION_ID")
 """Parameters of the address that are stored, as Prolific names them."""
 _MOST_ID = 100

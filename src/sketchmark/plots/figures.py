@@ -269,7 +269,8 @@ def _leaderboard(runs: dict[str, RunView], task: str, width: float) -> Figure:
                 drawing.place(charts.dumbbell(before, after, "", people=best or None), x, y, bell / 112)
                 if best and not number:
                     beam = f"people {percent(best.mean, best.ci95)}"
-                    drawing.words(x + bell + 5, 8, f"┆ {beam}", 0.9, "other")
+                    drawing.line(x + bell + 7, 2, x + bell + 7, 9, "other", 1, dashed=True)
+                    drawing.words(x + bell + 12, 8, beam, 0.9, "other")
                     told.append(f"{one}: {beam}")
             said = " → ".join(percent(mean.mean, mean.ci95) for mean in (before, after) if mean)
             drawing.words(x + bell + 5, y + 8, said, 0.95)

@@ -38,7 +38,7 @@ from sketchmark.results import counted, grade, write_row
 from sketchmark.results.aggregate import aggregate, write_submissions
 from sketchmark.results.repeats import told_of_copies
 from sketchmark.results.rescore import fill_scores
-from sketchmark.runs.checks import played_otherwise, refuse_images, retiring
+from sketchmark.runs.checks import played_otherwise, refuse_by_listing, retiring
 from sketchmark.runs.engine import Players, Workplace, open_players
 from sketchmark.runs.episodes import unwritable
 from sketchmark.runs.jobs import CellProgress, Job, remaining_jobs, to_be_played_again
@@ -316,7 +316,7 @@ async def run_plan(
     lock, begun = RunLock(path), False
     try:
         retires = await model.retirements()
-        await refuse_images(cells, model)
+        await refuse_by_listing(cells, model)
         folder = prepare(settings, cells, model, path, retires)
         begun = True
         budget = resources.budget
