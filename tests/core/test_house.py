@@ -16,6 +16,7 @@ NOUNS = {
     "published": "published scores",
     "sliding": "the sliding puzzle",
     "testing": "test doubles, as in NumPy",
+    "training": "games of trainers",
 }
 """Words that look like participles -> what they name."""
 
