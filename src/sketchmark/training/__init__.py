@@ -142,7 +142,7 @@ class Course:
         seed chooses among those of the course."""
         if not 0 <= seed < FIRST_TRAINING_SEED:
             raise BadInput(f"no training seed {seed}", f"give one from 0 to {FIRST_TRAINING_SEED - 1}")
-        level = self.levels[seed % len(self.levels)] if level is None else level
+        level = self.level_of(seed) if level is None else level
         looks = self.looks or self._looks()
         look = look or (looks[seed // len(self.levels) % len(looks)] if looks else "")
         if level not in self.levels or (look and look not in looks):
@@ -155,6 +155,10 @@ class Course:
         making = _catalog(self.include).worlds[self.world].making
         assert making is not None
         return next(making.samples(seed=FIRST_TRAINING_SEED + seed, data=None, **given))
+
+    def level_of(self, seed: int) -> int:
+        """Return the level that a seed has unless another is asked for."""
+        return self.levels[seed % len(self.levels)]
 
     def _looks(self) -> tuple[str, ...]:
         look = self._arguments.get("look")
