@@ -11,8 +11,10 @@ import pytest
 import sketchmark
 from sketchmark.cli import root
 from sketchmark.comparison.headlines import repeats_table
+from sketchmark.folder.builders import as_rows
 from sketchmark.folder.format import ScoreRow
-from sketchmark.results.repeats import nested, summarise_repeats
+from sketchmark.folder.results_format import Repeats
+from sketchmark.results.repeats import answer_codes, nested, summarise_repeats
 from tests.runs.making import make_row
 
 
@@ -29,12 +31,22 @@ def rows_of(**samples: list[list[tuple[float, str]]]) -> list[ScoreRow]:
     ]  # fmt: skip
 
 
+def summarised(rows: list[ScoreRow]) -> Repeats | None:
+    return summarise_repeats(as_rows(rows), answer_codes(as_rows(rows), rows), "right")
+
+
+def scores_of(rows: list[ScoreRow]) -> list[tuple[int, float]]:
+    """Return the scores by drawing."""
+    _, found = nested(as_rows(rows), "right")
+    return list(zip(found.drawing.of.tolist(), found.scores.tolist(), strict=True))
+
+
 def test_chances_votes_agreement_and_headroom_of_a_small_cell() -> None:
     rows = rows_of(
         x=[[(1, "a"), (0, "b")], [(0, "b"), (0, "b")], [(0, "b"), (1, "a")]],
         y=[[(1, "a"), (1, "a")], [(0, "b"), (1, "a")], [(0, "?"), (0, "?")]],
     )
-    found = summarise_repeats(rows, "right")
+    found = summarised(rows)
     assert found and (found.repeats, found.answers, found.ties) == (3, 2, 1)
     assert {k: one.mean for k, one in found.pass_at.items()} == pytest.approx({"1": 1 / 3, "2": 2 / 3, "3": 1})
     assert {k: one.mean for k, one in found.pass_all.items()} == pytest.approx({"1": 1 / 3, "2": 0, "3": 0})
@@ -45,14 +57,14 @@ def test_chances_votes_agreement_and_headroom_of_a_small_cell() -> None:
     assert room.random.mean == pytest.approx((1 / 3 + 1 / 2) / 2)
     assert room.best_drawing.mean == pytest.approx((0.5 + 1) / 2)
     assert room.best_answer.mean == pytest.approx(2 / 3) and room.best.mean == 1
-    assert summarise_repeats(rows_of(x=[[(1, "a")]]), "right") is None
+    assert summarised(rows_of(x=[[(1, "a")]])) is None
 
 
 def test_a_failed_drawing_counts_as_often_as_the_others_have_answers() -> None:
     rows = rows_of(x=[[(1, "a"), (1, "a"), (0, "b")], [(0, "?")]])
-    assert nested(rows, "right")["x"][1] == [[1, 1, 0], [0, 0, 0]]
+    assert scores_of(rows) == [(0, 1), (0, 1), (0, 0), (1, 0), (1, 0), (1, 0)]
     rows[1].scored = False  # a network failure is not an answer
-    assert nested(rows, "right")["x"][1] == [[1, 0], [0, 0, 0]]
+    assert scores_of(rows) == [(0, 1), (0, 0), (1, 0), (1, 0), (1, 0)]
 
 
 @pytest.fixture(scope="module")

@@ -486,3 +486,50 @@ def test_numbers_are_written_as_python_writes_them(page: Page) -> None:
     )
     assert shown == [[percent(v, ci), points(v, ci), bracket(ci), p_value(abs(v))] for v, ci in cases]
     assert shown[cases.index((5 / 16, (0.0, 1.0)))][:2] == ["31.3", "+31.3"]
+
+
+@pytest.fixture(scope="module")
+def ladder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    root = tmp_path_factory.mktemp("ladders")
+    sketchmark.run(
+        "player/sketcher",
+        "rush_hour",
+        mode="direct,text_input,visual_cot",
+        limit=10,
+        model_args={"lookahead": 2, "hand_error": 0.0},
+        output_path=root / "ladder",
+    )
+    return root
+
+
+@pytest.mark.parametrize("width", [1400, 390])
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+def test_score_by_level_shows_direct_and_drawn_in_viewer_and_report(
+    chromium: Browser, ladder: Path, width: int, dark: bool
+) -> None:
+    scored = "rush_hour: score by level: .*directly 1: 100.0 .*5: 0.0 .*own drawing 1: 100.0 .*5: 100.0 "
+    with window(chromium, width, dark=dark) as context, serving(ladder) as address:
+        page = context.new_page()
+        watch = Watch(page, address.partition("?")[0])
+        page.goto(address)
+        pages = {"viewer": f"{home(page)}/run?run=ladder", "report": (ladder / "ladder/report.html").as_uri()}
+        for name, path in pages.items():
+            page.goto(path)
+            expect(page.get_by_role("heading", name="Score by difficulty")).to_be_visible()
+            chart = page.get_by_role("img", name=re.compile(scored)).locator("visible=true")
+            chart.scroll_into_view_if_needed()
+            expect(chart).to_be_visible()
+            places = "all => all.map(one => [one.getAttribute('cx'), one.getAttribute('cy')].join())"
+            middles = chart.locator("circle").evaluate_all(places)
+            assert len(middles) == len(set(middles)) == 12, "five of direct, five of drawn, two of the legend"
+            assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth"), name
+            keep(page, f"{name}-ladder-{width}-{'dark' if dark else 'light'}")
+        assert all(trouble.endswith("report.html") for trouble in watch.troubles)  # which was opened above
+
+
+def test_answers_of_several_words_are_separated(chromium: Browser, ladder: Path) -> None:
+    with window(chromium) as context, serving(ladder) as address:
+        page = context.new_page()
+        page.goto(address)
+        page.goto(f"{home(page)}/samples?run=ladder")
+        expect(page.locator(".card .moves").last).to_have_text(re.compile(r"^\w+ \w+, \w+ \w+"))

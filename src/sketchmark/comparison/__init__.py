@@ -261,7 +261,7 @@ class _Work:
 
 def _further(before: Rows, after: Rows, metric: str, samples: int) -> Further | None:
     """Return what more repeats would gain; None without repeats on both sides."""
-    spread = gain_spread(before.values(), after.values(), metric) if before.repeats and after.repeats else None
+    spread = gain_spread(before, after, metric) if before.repeats and after.repeats else None
     if spread is None:
         return None
     repeats = min(1 + int(rows.arrays["repeat"].max()) for rows in (before, after))
