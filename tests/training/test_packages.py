@@ -65,7 +65,7 @@ def test_reasoning_gym_makes_scores_and_mixes_the_worlds() -> None:
     import reasoning_gym
     from reasoning_gym.composite import DatasetSpec
 
-    import sketchmark.training.reasoning as ours
+    import sketchmark.training.text_gym as ours
 
     data = reasoning_gym.create_dataset("sketchmark_reach", seed=3, size=10, level=2)
     assert [data.score_answer(one["answer"], one) for one in data] == [1.0] * 10
