@@ -21,7 +21,7 @@ from sketchmark.engines import run_async
 from sketchmark.episode.model import Model
 from sketchmark.errors import BadInput
 from sketchmark.models import paired
-from sketchmark.models.arguments import refuse_misspelt
+from sketchmark.models.arguments import refuse_misspelt, structured
 from sketchmark.models.wrappers import price_of
 from sketchmark.settings import pair_name, parse_arguments
 from sketchmark.terminal import notice, tell, tell_all
@@ -116,7 +116,7 @@ def doctor_command(
 
     price = price_of(prices, pair_name(model, drawer)) if prices else None
     patient = _made(include, model, model_args, drawer, drawer_args)
-    settings = parse_arguments(gen_kwargs)
+    settings = structured(parse_arguments(gen_kwargs))
     if own := [name for name in ("max_new_tokens", "temperature", "seed") if name in settings]:
         raise BadInput(f"--gen-kwargs {', '.join(own)}: the doctor's calls have their own")
     refuse_misspelt(settings)

@@ -264,7 +264,7 @@ def wrapped(said: str, room: float, size: float, bold: bool = False, most: int =
     return [*lines[:-1], _cut(lines[-1], room, size)]
 
 
-def curve(found: Curve, width: float, font: float = 13.0) -> Drawing:
+def curve(found: Curve, width: float, font: float = 13.0, *, name: str = "score") -> Drawing:
     """Draw a score by difficulty, one line per mode. Direct and drawn are in front, with their intervals as bands.
     Each line is a little to the right of the one before, so that equal scores do not hide each other."""
     u = font / 13
@@ -272,7 +272,7 @@ def curve(found: Curve, width: float, font: float = 13.0) -> Drawing:
     lines = list(shown.values())
     values = sorted({float(point.value) for line in lines for point in line.points})
     means = [point for line in lines for point in line.points]
-    label = f"{found.task}: score by {found.key}: " + "; ".join(
+    label = f"{found.task}: {name} by {found.key}: " + "; ".join(
         f"{label_of(line.mode, line.canvas)} "
         + ", ".join(f"{point.value}: {with_interval(point)}" for point in line.points)
         for line in lines

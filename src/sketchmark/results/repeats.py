@@ -14,7 +14,7 @@ from msgspec import Struct
 from sketchmark.episode import Totals
 from sketchmark.files.jsonl import LineReader, plain
 from sketchmark.folder import Attempt, RunFolder
-from sketchmark.folder.columns import Codes, Floats, Places, Rows
+from sketchmark.folder.columns import Codes, Columns, Floats, Places, Rows
 from sketchmark.folder.format import ScoreRow
 from sketchmark.folder.results_format import Headroom, Mean, Repeats, Variance
 from sketchmark.stats.intervals import Whole, interval, numbered
@@ -71,7 +71,7 @@ def _mean(found: Sequence[Any]) -> Any:
     return fmean(found) if numbers and len(set(found)) > 1 else found[0]
 
 
-def sample_codes(rows: Rows) -> Whole:
+def sample_codes(rows: Columns[Any]) -> Whole:
     """Return the number of each row's sample, in the order of their first appearance."""
 
     def made() -> Whole:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -502,6 +502,20 @@ def curves(run: RunView) -> list[Curve]:
             if 1 < len(set(map(str, values))) <= MOST_GROUPS:
                 found.append(Curve(task, key, numeric, lines))
     return sorted(found, key=lambda one: not one.numeric)
+
+
+def passes(cells: Mapping[str, CellResult]) -> Iterator[tuple[str, Curve]]:
+    """Yield pass@k and pass^k of each task by k, if there are three repeats or more, as the name and the curve."""
+    for task in dict.fromkeys(cell.task for cell in cells.values()):
+        having = [cell for cell in cells.values() if cell.task == task and cell.repeats and cell.repeats.repeats > 2]
+        for name in ("pass@k", "pass^k") if having else ():
+            lines = []
+            for cell in having:
+                assert cell.repeats
+                by_k = cell.repeats.pass_at if name == "pass@k" else cell.repeats.pass_all
+                points = [CurvePoint(mean.mean, mean.ci95, mean.n, int(k)) for k, mean in by_k.items()]
+                lines.append(CurveLine(cell.mode, cell.canvas, points))
+            yield name, Curve(task, "k", True, lines)
 
 
 def _group_keys(cells: Iterable[CellView]) -> list[str]:
