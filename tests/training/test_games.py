@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
 import pickle
 import subprocess
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from itertools import islice
 
 import pytest
 
 from sketchmark.catalog import Catalog
 from sketchmark.episode import Episode
+from sketchmark.episode.model import Options
 from sketchmark.errors import BadInput
 from sketchmark.folder import RunFolder
 from sketchmark.testing import BLANK
@@ -27,12 +30,12 @@ def sent(episode: Episode) -> list[object]:
 
 
 def finished(game: Game) -> tuple[float, Marks]:
-    """Play a game to its end as `player/solver` would: the sum of its rewards, and its marks."""
-    frames = iter(game.sample.frames() if game.sample.frames else ())
-    turn, total = game.begin(), 0.0
-    entries = ", ".join(f'"{entry}"' for entry in game.sample.target["answer"])
+    """Let `player/solver` play a game to its end: the sum of its rewards, and its marks."""
+    solver, turn, total = Catalog().model("player/solver"), game.begin(), 0.0
     while not turn.done:
-        turn = game.step(next(frames) if turn.wanted == "draw" else f"<ANSWER_JSON>[{entries}]</ANSWER_JSON>")
+        ask = solver.draw if turn.wanted == "draw" else solver.say
+        reply = asyncio.run(ask(turn.context, Options()))
+        turn = game.step(reply.picture or reply.text)
         total += turn.reward
     return total, game.course.marks(game.episode)
 
@@ -58,7 +61,8 @@ def test_a_game_has_the_contexts_and_scores_of_the_run_that_it_repeats(
             assert course.scores(game.episode).values == row.values
             marks = course.marks(game.episode)
             assert marks.answer == row.values[course.task.headline]
-            assert marks.right == pytest.approx(row.values[f"{world}_img_frame_acc"] or 0.0)
+            if f"{world}_img_frame_acc" in row.values:
+                assert marks.right == pytest.approx(row.values[f"{world}_img_frame_acc"] or 0.0)
             assert rewards == pytest.approx(0.5 * marks.answer + 0.5 * marks.progress)
 
 
@@ -68,7 +72,8 @@ def test_the_ground_truth_earns_everything_at_every_level_and_look(world: str) -
     for seed in range(15):
         total, marks = finished(Game(course, seed))
         assert total == pytest.approx(1.0)
-        assert marks == Marks(1, 1, 1, 1, 1, 1)
+        unmeasured = {"legal": 0.0, "readable": 0.0} if world == "jigsaw" else {}  # its drawings are compared whole
+        assert marks == replace(Marks(1, 1, 1, 1, 1, 1), **unmeasured)
 
 
 def test_every_mark_can_be_weighted() -> None:

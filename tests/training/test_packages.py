@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 
+from sketchmark.training import worlds
+
 pytestmark = pytest.mark.training
 
 
@@ -67,8 +69,10 @@ def test_reasoning_gym_makes_scores_and_mixes_the_worlds() -> None:
 
     import sketchmark.training.text_gym as ours
 
+    for world in worlds():
+        data = reasoning_gym.create_dataset(f"sketchmark_{world}", seed=3, size=5)
+        assert [data.score_answer(one["answer"], one) for one in data] == [1.0] * 5, world
     data = reasoning_gym.create_dataset("sketchmark_reach", seed=3, size=10, level=2)
-    assert [data.score_answer(one["answer"], one) for one in data] == [1.0] * 10
     assert data.score_answer(None, data[0]) == data.score_answer(data[1]["answer"] + "x", data[0]) == 0.0
     assert data[4] == reasoning_gym.create_dataset("sketchmark_reach", seed=3, size=10, level=2)[4]
     curriculum = ours.Curriculum()

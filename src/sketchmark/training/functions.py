@@ -17,7 +17,7 @@ from typing import Any
 from sketchmark.episode.sample import Part, Sample
 from sketchmark.media import Picture
 from sketchmark.training import Course, Game, Marks
-from sketchmark.worlds.steps import LEVELS
+from sketchmark.worlds import LEVELS
 
 _DIRECT = "direct"
 

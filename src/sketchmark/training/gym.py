@@ -23,7 +23,7 @@ from sketchmark.episode.sample import Context, Part
 from sketchmark.errors import MissingExtra
 from sketchmark.media import Picture
 from sketchmark.training import Course, Game, Outcome, Weights, worlds
-from sketchmark.worlds.steps import LEVELS
+from sketchmark.worlds import LEVELS
 
 try:
     import gymnasium

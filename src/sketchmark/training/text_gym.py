@@ -7,13 +7,12 @@ data.score_answer(reply, data[0])
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from typing import Any
 
 from sketchmark.errors import MissingExtra
 from sketchmark.training import Course, Game, worlds
-from sketchmark.worlds.steps import LEVELS
+from sketchmark.worlds import LEVELS, installed_worlds
 
 try:
     from reasoning_gym.coaching import BaseCurriculum, ScalarAttributeDefinition
@@ -43,14 +42,15 @@ class Dataset(ProceduralDataset):  # type: ignore[misc]
     def __init__(self, config: Config) -> None:
         super().__init__(config=config, seed=config.seed, size=config.size)
         self._course = Course(self.world, "text_input", (config.level,) if config.level else LEVELS)
+        self._play = installed_worlds()[self.world].play
 
     def __getitem__(self, idx: int) -> dict[str, Any]:
         seed = int(self.seed) + idx
-        game = Game(self._course, seed)
+        context = Game(self._course, seed).begin().context
         level = self._course.level_of(seed)
         return {
-            "question": "\n\n".join(game.begin().context.texts),
-            "answer": f"<ANSWER_JSON>{json.dumps(list(game.sample.target['answer']))}</ANSWER_JSON>",
+            "question": "\n\n".join(context.texts),
+            "answer": self._play.answer(context) or "",
             "metadata": {
                 "source_dataset": f"sketchmark_{self.world}",
                 "source_index": idx,
