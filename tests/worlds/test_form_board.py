@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from sketchmark.worlds import LEVELS
 from sketchmark.worlds.form_board import FormBoard, _fillings
-from sketchmark.worlds.steps import LEVELS
 
 TWO = "......\n.###..\n.###..\n......\n......\ntray: RR/R.\ntray: .B/BB\ntray: GGG"
 

@@ -30,7 +30,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image, ImageDraw
 
-from sketchmark.worlds import boards
+from sketchmark.worlds import LEVELS, boards
 from sketchmark.worlds.boards import Places, Position, Values
 from sketchmark.worlds.steps import Scene, StepWorld
 
@@ -151,7 +151,7 @@ class Billiards(StepWorld[Table]):
     name = "billiards"
     about = "Tables with a ball, an arrow and six coloured pockets."
     looks = tuple(_LOOKS)
-    chance = 1 / len(COLOURS)
+    chances = (1 / len(COLOURS),) * len(LEVELS)
     vocabulary = frozenset(COLOURS)
     answers_in_moves = False
 

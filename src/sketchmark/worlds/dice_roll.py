@@ -30,7 +30,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image, ImageDraw
 
-from sketchmark.worlds import boards
+from sketchmark.worlds import LEVELS, boards
 from sketchmark.worlds.boards import MOVES, Places, Position, Values
 from sketchmark.worlds.steps import Scene, StepWorld
 
@@ -157,7 +157,7 @@ class DiceRoll(StepWorld[Board]):
     name = "dice_roll"
     about = "Boards of 3x3 cells with a path, along which a die rolls."
     looks = tuple(_LOOKS)
-    chance = 1 / 6
+    chances = (1 / 6,) * len(LEVELS)
     vocabulary = frozenset(NUMBERS)
     answers_in_moves = False
 

@@ -24,12 +24,13 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 from math import cos, radians, sin
 from random import Random
+from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
 from PIL import Image, ImageDraw
 
-from sketchmark.worlds import boards
+from sketchmark.worlds import LEVELS, boards
 from sketchmark.worlds.boards import Places, Position, Values
 from sketchmark.worlds.steps import Scene, StepWorld
 
@@ -155,8 +156,9 @@ class Gears(StepWorld[Train]):
     name = "gears"
     about = "Trains of gears and belts with one driving gear."
     looks = tuple(_LOOKS)
-    chance = 1 / (len(COLOURS) * len(TURNS))
+    chances = (1 / (len(COLOURS) * len(TURNS)),) * len(LEVELS)
     vocabulary = frozenset((*COLOURS, *TURNS))
+    synonyms = MappingProxyType({"(?:counter ?|anti )clockwise": TURNS[1]})
     answers_in_moves = False
 
     def generate(self, dice: Random, level: int, look: str) -> Train:

@@ -180,7 +180,7 @@ class PaperFold(StepWorld[Paper]):
     name = "paper_fold"
     about = "Sheets of 6x6 cells that were folded and punched."
     looks = tuple(_LOOKS)
-    chance = 1.5e-5
+    chances = (6.6e-5, 6.7e-7, 2.2e-8, 1.5e-9, 6e-10)
     vocabulary = frozenset((*map(cell_name, CELLS), *(str(number) for number in range(2, MOST_HOLES + 1))))
     answers_in_moves = False
 

@@ -163,7 +163,7 @@ class Sokoban(StepWorld[Store]):
     name = "sokoban"
     about = "Stores of 7x7 cells with one shortest list of pushes."
     looks = tuple(_LOOKS)
-    chance = 0.006
+    chances = (0.026, 0.0033, 4.2e-4, 4.9e-5, 6.1e-6)
     vocabulary = frozenset((*BOXES, *MOVES))
 
     def generate(self, dice: Random, level: int, look: str) -> Store:
