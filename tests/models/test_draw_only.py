@@ -15,9 +15,11 @@ from click.testing import CliRunner, Result
 
 from sketchmark import Options
 from sketchmark.cli import root
+from sketchmark.episode.model import Listing
 from sketchmark.episode.sample import Context, Part
 from sketchmark.errors import CallFailed
 from sketchmark.folder import RunFolder
+from sketchmark.models import load_model
 from sketchmark.models.providers.openai import OpenAI
 from sketchmark.testing import colour
 
@@ -147,6 +149,22 @@ async def test_only_a_list_of_vllm_omni_says_that_a_model_draws_only(
     model = OpenAI("edit", base_url=server.url)
     assert (await model.listing()).says is says
     await model.close()
+
+
+async def test_bagel_on_one_stage_is_found_by_the_list_and_gets_its_limits_under_its_own_names(
+    server: Editor,
+) -> None:
+    model = load_model("bagel", {"base_url": server.url})
+    assert await model.listing() == Listing(), "BAGEL reads, whatever the list of its server says"
+    shown = Context((Part(colour("red")), Part(colour("blue")), Part("Which?")))
+    for hot in (0.0, 0.7):
+        reply = await model.say(shown, Options(max_new_tokens=12, temperature=hot))
+        assert any("1 of 2 pictures" in one for one in reply.left_out)
+    await model.close()
+    named = ("max_think_tokens", "do_sample", "text_temperature")
+    cold, warm = ({name: body.get(name) for name in named} for body in server.asked)
+    assert cold == {"max_think_tokens": 12, "do_sample": False, "text_temperature": None}
+    assert warm == {"max_think_tokens": 12, "do_sample": True, "text_temperature": 0.7}
 
 
 async def test_a_drawing_without_an_image_fails_once_and_says_why(server: Editor) -> None:
