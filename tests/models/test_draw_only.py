@@ -176,12 +176,15 @@ async def test_a_drawing_without_an_image_fails_once_and_says_why(server: Editor
     assert caught.value.hint and "edits an image" in caught.value.hint
 
 
-async def test_a_server_that_takes_fewer_images_gets_the_newest_and_the_reply_says_so(server: Editor) -> None:
-    model = OpenAI("edit", base_url=server.url, stages="1")
+@pytest.mark.parametrize(("args", "who"), [({"stages": "1"}, "the server"), ({}, "edit")])
+async def test_a_server_that_takes_fewer_images_gets_the_newest_and_the_reply_says_so(
+    server: Editor, args: dict[str, str], who: str
+) -> None:
+    model = OpenAI("edit", base_url=server.url, **args)
     shown = Context((*[Part(colour("red"))] * 6, Part("draw")))
     for asked in (2, 3):
         reply = await model.draw(shown, Options())
-        assert reply.picture and reply.left_out == ("2 of 6 pictures: the server takes 4, the newest 4 were sent",)
+        assert reply.picture and reply.left_out == (f"2 of 6 pictures: {who} takes 4, the newest 4 were sent",)
         assert len(server.asked) == asked, "the limit is learnt once"
     await model.close()
     assert [json.dumps(body).count('"url"') for body in server.asked] == [6, 4, 4]
