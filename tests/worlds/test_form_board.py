@@ -4,8 +4,13 @@ from __future__ import annotations
 
 import pytest
 
+<<<<<<< HEAD
 from sketchmark.worlds.form_board import FormBoard, _all_fillings
 from sketchmark.worlds.steps import LEVELS
+=======
+from sketchmark.worlds import LEVELS
+from sketchmark.worlds.form_board import FormBoard, _fillings
+>>>>>>> main
 
 TWO = "......\n.###..\n.###..\n......\n......\ntray: RR/R.\ntray: .B/BB\ntray: GGG"
 

@@ -30,7 +30,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import ImageDraw
 
-from sketchmark.worlds import boards
+from sketchmark.worlds import LEVELS, boards
 from sketchmark.worlds.boards import Places, Position, Values
 from sketchmark.worlds.steps import Scene, StepWorld
 
@@ -149,8 +149,13 @@ def _rolled(at: Position, way: Position) -> tuple[str | None, Position]:
 class Billiards(StepWorld[Table]):
     name = "billiards"
     about = "Tables with a ball, an arrow and six coloured pockets."
+<<<<<<< HEAD
     palettes = _LOOKS
     chance = 1 / len(COLOURS)
+=======
+    looks = tuple(_LOOKS)
+    chances = (1 / len(COLOURS),) * len(LEVELS)
+>>>>>>> main
     vocabulary = frozenset(COLOURS)
     answers_in_moves = False
 

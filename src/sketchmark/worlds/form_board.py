@@ -23,15 +23,16 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from math import perm
 from random import Random
 from typing import NamedTuple
 
 import numpy as np
 from PIL import ImageDraw
 
-from sketchmark.worlds import boards
+from sketchmark.worlds import LEVELS, boards
 from sketchmark.worlds.boards import MOVES, Places, Position, Values
-from sketchmark.worlds.steps import LEVELS, Scene, StepWorld
+from sketchmark.worlds.steps import Scene, StepWorld
 
 ROWS, COLS = 5, 6
 BOX = 3
@@ -189,8 +190,13 @@ def _decoy(dice: Random, like: _Cells) -> _Cells | None:
 class FormBoard(StepWorld[Board]):
     name = "form_board"
     about = "Outlines with one choice of pieces, out of a tray, that fills them."
+<<<<<<< HEAD
     palettes = _LOOKS
     chance = 0.007
+=======
+    looks = tuple(_LOOKS)
+    chances = tuple(1 / perm(len(COLOURS), level) / len(LEVELS) for level in LEVELS)
+>>>>>>> main
     vocabulary = frozenset(COLOURS)
 
     def generate(self, dice: Random, level: int, look: str) -> Board:

@@ -24,12 +24,13 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 from math import cos, radians, sin
 from random import Random
+from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
 from PIL import ImageDraw
 
-from sketchmark.worlds import boards
+from sketchmark.worlds import LEVELS, boards
 from sketchmark.worlds.boards import Places, Position, Values
 from sketchmark.worlds.steps import Scene, StepWorld
 
@@ -162,9 +163,15 @@ def _joints(train: Train) -> dict[Position, dict[Position, str]]:
 class Gears(StepWorld[Train]):
     name = "gears"
     about = "Trains of gears and belts with one driving gear."
+<<<<<<< HEAD
     palettes = _LOOKS
     chance = 1 / (len(COLOURS) * len(TURNS))
+=======
+    looks = tuple(_LOOKS)
+    chances = (1 / (len(COLOURS) * len(TURNS)),) * len(LEVELS)
+>>>>>>> main
     vocabulary = frozenset((*COLOURS, *TURNS))
+    synonyms = MappingProxyType({"(?:counter ?|anti )clockwise": TURNS[1]})
     answers_in_moves = False
 
     def generate(self, dice: Random, level: int, look: str) -> Train:

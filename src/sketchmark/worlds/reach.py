@@ -31,9 +31,9 @@ from typing import NamedTuple
 import numpy as np
 from PIL import ImageDraw
 
-from sketchmark.worlds import boards
+from sketchmark.worlds import LEVELS, boards
 from sketchmark.worlds.boards import Places, Position, Values
-from sketchmark.worlds.steps import LEVELS, Scene, StepWorld
+from sketchmark.worlds.steps import Scene, StepWorld
 
 SIDE = 4
 COLOURS = ("red", "blue", "green", "yellow", "purple", "orange", "turquoise", "pink", "brown")
@@ -175,8 +175,13 @@ def _paths(ahead: dict[str, list[str]], path: Sequence[str], goal: str) -> list[
 class Reach(StepWorld[Graph]):
     name = "reach"
     about = "Graphs of coloured nodes, some edges one-way, with one shortest path from start to goal."
+<<<<<<< HEAD
     palettes = _LOOKS
     chance = sum(1 / perm(len(COLOURS), level) for level in LEVELS) / len(LEVELS) ** 2
+=======
+    looks = tuple(_LOOKS)
+    chances = tuple(1 / perm(len(COLOURS), level) / len(LEVELS) for level in LEVELS)
+>>>>>>> main
     vocabulary = frozenset(COLOURS)
     answers_in_moves = False
 

@@ -15,10 +15,15 @@ from __future__ import annotations
 import re
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
+<<<<<<< HEAD
 from dataclasses import dataclass, field, replace
+=======
+from dataclasses import dataclass, field
+>>>>>>> main
 from functools import partial
 from pathlib import Path
 from random import Random
+from types import MappingProxyType
 from typing import Any, TypeVar
 
 import numpy as np
@@ -29,11 +34,10 @@ from sketchmark.episode.sample import Context, Sample
 from sketchmark.errors import BadInput, BadPicture
 from sketchmark.media import Picture
 from sketchmark.media.pixels import Recent
-from sketchmark.worlds import Argument, Making, World, boards, moves, numbered_drafts
+from sketchmark.worlds import LEVELS, Argument, Making, World, boards, check_level, moves, numbered_drafts
 from sketchmark.worlds.boards import Values
 from sketchmark.worlds.play import Shown, StepByStep, tagged_moves
 
-LEVELS = (1, 2, 3, 4, 5)
 MIXED = "mixed"
 """The look of a set of samples that have all looks in turn."""
 SIZE = 512
@@ -60,14 +64,22 @@ class StepWorld(StepByStep[Some]):
     """
 
     name: str
+<<<<<<< HEAD
     palettes: Mapping[str, boards.Palette]
     """The colours of each look."""
     chance: float
     """Expected proportion of right answers of `player/random`."""
+=======
+    looks: tuple[str, ...]
+    chances: tuple[float, ...]
+    """Expected proportion of right answers of `player/random` at each level."""
+>>>>>>> main
     about: str
     """One sentence: what `sketchmark make` writes."""
     answers_in_moves = True
     """Whether the answer is the list of steps itself."""
+    synonyms: Mapping[str, str] = MappingProxyType({})
+    """Other words for those of answers: a regular expression of lower-case words with single spaces → our word."""
     unpictured = "I see the puzzle before me, but I cannot picture the next step."
 
     def __init__(self) -> None:
@@ -155,8 +167,7 @@ class StepWorld(StepByStep[Some]):
 
     def puzzle(self, seed: int, level: int, look: str) -> Some:
         """Return the puzzle of a seed: the same in every process."""
-        if level not in LEVELS:
-            raise BadInput(f"{self.name} has no level {level}", f"levels are {LEVELS[0]} to {LEVELS[-1]}")
+        check_level(self.name, level)
         if look not in self.looks:
             raise BadInput(f"{self.name} has no look {look!r}", f"looks are {', '.join(self.looks)}, or {MIXED}")
         return self.generate(Random(f"{self.name}:{seed}:{level}"), level, look)
@@ -164,14 +175,16 @@ class StepWorld(StepByStep[Some]):
     def samples(
         self, *, seed: int, data: Path | None, level: int = 0, look: str = MIXED, size: int = SIZE
     ) -> Iterator[Sample]:
-        """Yield samples of one level and look; by default all levels in turn, then the next look."""
+        """Yield samples of one level and look; by default all levels in turn, then the next look. Samples of one
+        level have all looks in turn."""
         if not _SMALLEST <= size <= _LARGEST:
             raise BadInput(f"images of {size} pixels a side", f"{_SMALLEST} to {_LARGEST}")
         self.puzzle(seed, level or LEVELS[0], self.looks[0] if look == MIXED else look)  # refuses what cannot be
 
         def make(id: str, number: int, own_seed: int) -> Sample:
             chosen = level or LEVELS[number % len(LEVELS)]
-            seen = self.looks[number // len(LEVELS) % len(self.looks)] if look == MIXED else look
+            turn = number if level else number // len(LEVELS)
+            seen = self.looks[turn % len(self.looks)] if look == MIXED else look
             return self.sample(id, self.puzzle(own_seed, chosen, seen), size)
 
         return numbered_drafts(self.name, seed, make)
@@ -236,11 +249,17 @@ class StepWorld(StepByStep[Some]):
     def answered(self, episode: Episode) -> list[str] | None:
         """Return the entries of the answer, with single spaces between words."""
         found = moves.strict_moves(episode.answer, self._is_entry)
-        return None if found is None else [_BETWEEN_WORDS.sub(" ", entry).strip() for entry in found]
+        return None if found is None else [self._entry(text) for text in found]
+
+    def _entry(self, text: str) -> str:
+        said = _BETWEEN_WORDS.sub(" ", text).strip()
+        for other, ours in self.synonyms.items():
+            said = re.sub(rf"\b{other}\b", ours, said)
+        return said
 
     def _is_entry(self, text: str) -> bool:
         """Return whether a text can be an entry of an answer without its tag: it has the words of one."""
-        words = set(_BETWEEN_WORDS.sub(" ", text).split())
+        words = set(self._entry(text).split())
         return bool(words) and words <= self.vocabulary
 
     @property
@@ -328,4 +347,5 @@ class StepWorld(StepByStep[Some]):
             corrupt=self.corrupted,
             caption=self.caption,
             scorers={"score": self.score, "drawn": self.score_drawings},
+            chances=self.chances,
         )
