@@ -4,13 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-<<<<<<< HEAD
-from sketchmark.worlds.form_board import FormBoard, _all_fillings
-from sketchmark.worlds.steps import LEVELS
-=======
 from sketchmark.worlds import LEVELS
-from sketchmark.worlds.form_board import FormBoard, _fillings
->>>>>>> main
+from sketchmark.worlds.form_board import FormBoard, _all_fillings
 
 TWO = "......\n.###..\n.###..\n......\n......\ntray: RR/R.\ntray: .B/BB\ntray: GGG"
 

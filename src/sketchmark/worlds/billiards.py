@@ -149,13 +149,8 @@ def _rolled(at: Position, way: Position) -> tuple[str | None, Position]:
 class Billiards(StepWorld[Table]):
     name = "billiards"
     about = "Tables with a ball, an arrow and six coloured pockets."
-<<<<<<< HEAD
     palettes = _LOOKS
-    chance = 1 / len(COLOURS)
-=======
-    looks = tuple(_LOOKS)
     chances = (1 / len(COLOURS),) * len(LEVELS)
->>>>>>> main
     vocabulary = frozenset(COLOURS)
     answers_in_moves = False
 

@@ -155,13 +155,8 @@ def _directions(path: Sequence[Position]) -> list[str]:
 class DiceRoll(StepWorld[Board]):
     name = "dice_roll"
     about = "Boards of 3x3 cells with a path, along which a die rolls."
-<<<<<<< HEAD
     palettes = _LOOKS
-    chance = 1 / 6
-=======
-    looks = tuple(_LOOKS)
     chances = (1 / 6,) * len(LEVELS)
->>>>>>> main
     vocabulary = frozenset(NUMBERS)
     answers_in_moves = False
 

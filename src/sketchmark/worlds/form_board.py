@@ -190,13 +190,8 @@ def _decoy(dice: Random, like: _Cells) -> _Cells | None:
 class FormBoard(StepWorld[Board]):
     name = "form_board"
     about = "Outlines with one choice of pieces, out of a tray, that fills them."
-<<<<<<< HEAD
     palettes = _LOOKS
-    chance = 0.007
-=======
-    looks = tuple(_LOOKS)
     chances = tuple(1 / perm(len(COLOURS), level) / len(LEVELS) for level in LEVELS)
->>>>>>> main
     vocabulary = frozenset(COLOURS)
 
     def generate(self, dice: Random, level: int, look: str) -> Board:

@@ -163,13 +163,8 @@ def _joints(train: Train) -> dict[Position, dict[Position, str]]:
 class Gears(StepWorld[Train]):
     name = "gears"
     about = "Trains of gears and belts with one driving gear."
-<<<<<<< HEAD
     palettes = _LOOKS
-    chance = 1 / (len(COLOURS) * len(TURNS))
-=======
-    looks = tuple(_LOOKS)
     chances = (1 / (len(COLOURS) * len(TURNS)),) * len(LEVELS)
->>>>>>> main
     vocabulary = frozenset((*COLOURS, *TURNS))
     synonyms = MappingProxyType({"(?:counter ?|anti )clockwise": TURNS[1]})
     answers_in_moves = False

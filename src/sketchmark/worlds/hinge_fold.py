@@ -153,13 +153,8 @@ _BOX_PLACES = np.concatenate([_in_box(slot, np.concatenate([_FREE, _TIPS])) for 
 class HingeFold(StepWorld[Chain]):
     name = "hinge_fold"
     about = "Chains of five pieces on a grid of 7x7 cells, with turns about their hinges."
-<<<<<<< HEAD
     palettes = _LOOKS
-    chance = 1 / SIDE**2
-=======
-    looks = tuple(_LOOKS)
     chances = (1 / SIDE**2,) * len(LEVELS)
->>>>>>> main
     vocabulary = frozenset(_PLACED)
     answers_in_moves = False
 

@@ -181,13 +181,8 @@ def _row_by_row(holes: Iterable[Position]) -> tuple[Position, ...]:
 class PaperFold(StepWorld[Paper]):
     name = "paper_fold"
     about = "Sheets of 6x6 cells that were folded and punched."
-<<<<<<< HEAD
     palettes = _LOOKS
-    chance = 1.5e-5
-=======
-    looks = tuple(_LOOKS)
     chances = (6.6e-5, 6.7e-7, 2.2e-8, 1.5e-9, 6e-10)
->>>>>>> main
     vocabulary = frozenset((*map(cell_name, CELLS), *(str(number) for number in range(2, MOST_HOLES + 1))))
     answers_in_moves = False
 

@@ -175,13 +175,8 @@ def _paths(ahead: dict[str, list[str]], path: Sequence[str], goal: str) -> list[
 class Reach(StepWorld[Graph]):
     name = "reach"
     about = "Graphs of coloured nodes, some edges one-way, with one shortest path from start to goal."
-<<<<<<< HEAD
     palettes = _LOOKS
-    chance = sum(1 / perm(len(COLOURS), level) for level in LEVELS) / len(LEVELS) ** 2
-=======
-    looks = tuple(_LOOKS)
     chances = tuple(1 / perm(len(COLOURS), level) / len(LEVELS) for level in LEVELS)
->>>>>>> main
     vocabulary = frozenset(COLOURS)
     answers_in_moves = False
 

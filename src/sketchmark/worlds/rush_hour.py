@@ -228,13 +228,8 @@ def _put(car: Car, at: int) -> Car:
 class RushHour(StepWorld[Park]):
     name = "rush_hour"
     about = "Car parks of 6x6 places with one shortest way to free the red car."
-<<<<<<< HEAD
     palettes = _LOOKS
-    chance = 0.0015
-=======
-    looks = tuple(_LOOKS)
     chances = (0.0078, 3.2e-4, 1.2e-5, 4.4e-7, 1.2e-8)
->>>>>>> main
     vocabulary = frozenset((*COLOURS, *MOVES))
 
     def generate(self, dice: Random, level: int, look: str) -> Park:

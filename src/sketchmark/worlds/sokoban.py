@@ -166,13 +166,8 @@ def _at_distance(walls: frozenset[Position], marks: _Boxes, level: int) -> list[
 class Sokoban(StepWorld[Store]):
     name = "sokoban"
     about = "Stores of 7x7 cells with one shortest list of pushes."
-<<<<<<< HEAD
     palettes = _LOOKS
-    chance = 0.006
-=======
-    looks = tuple(_LOOKS)
     chances = (0.026, 0.0033, 4.2e-4, 4.9e-5, 6.1e-6)
->>>>>>> main
     vocabulary = frozenset((*BOXES, *MOVES))
 
     def generate(self, dice: Random, level: int, look: str) -> Store:

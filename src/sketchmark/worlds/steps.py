@@ -15,11 +15,7 @@ from __future__ import annotations
 import re
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
-<<<<<<< HEAD
 from dataclasses import dataclass, field, replace
-=======
-from dataclasses import dataclass, field
->>>>>>> main
 from functools import partial
 from pathlib import Path
 from random import Random
@@ -64,16 +60,10 @@ class StepWorld(StepByStep[Some]):
     """
 
     name: str
-<<<<<<< HEAD
     palettes: Mapping[str, boards.Palette]
     """The colours of each look."""
-    chance: float
-    """Expected proportion of right answers of `player/random`."""
-=======
-    looks: tuple[str, ...]
     chances: tuple[float, ...]
     """Expected proportion of right answers of `player/random` at each level."""
->>>>>>> main
     about: str
     """One sentence: what `sketchmark make` writes."""
     answers_in_moves = True
