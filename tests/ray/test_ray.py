@@ -17,6 +17,7 @@ import sketchmark
 from sketchmark import Context, Model, Options, Reply, runs
 from sketchmark.engines import ray_cluster
 from sketchmark.errors import SketchmarkError
+from sketchmark.folder import RunFolder
 from sketchmark.models import load_model
 from sketchmark.progress import Calls, Silent
 from sketchmark.runs import prepare, worker
@@ -77,6 +78,24 @@ def test_episodes_scores_and_numbers_are_those_of_the_local_engine(cluster: Any,
     local = {**asked, "engine": "local", "no_cache": True}
     sketchmark.run("player/sketcher", "maze,jigsaw", output_path=tmp_path / "local", **local)
     assert_same(tmp_path / "ray", tmp_path / "local")
+
+
+def test_repeats_and_answers_are_those_of_the_local_engine_also_when_raised_later(
+    cluster: Any, tmp_path: Path
+) -> None:
+    asked: dict[str, Any] = {"mode": "direct,visual_cot", "limit": 3, "model_args": "draw_slip=0.4,read_slip=0.3"}
+    on_ray(cluster, "player/flawed", "maze", output_path=tmp_path / "ray", repeats=2, **asked)
+    raised = {**asked, "repeats": 3, "answers": 2}
+    folder = on_ray(cluster, "player/flawed", "maze", output_path=tmp_path / "ray", **raised)
+    sketchmark.run("player/flawed", "maze", output_path=tmp_path / "local", engine="local", no_cache=True, **raised)
+    for cell, count in (("maze.direct", 9), ("maze.visual_cot", 18)):
+        assert len(ids(tmp_path / "ray", cell)) == count, "each episode ran once"
+        one, other = (
+            {row.key: (row.values, row.usage) for row in RunFolder(path).scores(cell)}
+            for path in (folder.path, tmp_path / "local")
+        )
+        assert one == other
+    assert folder.results().tasks == RunFolder(tmp_path / "local").results().tasks
 
 
 def test_calls_that_are_made_on_the_cluster_are_seen_here(
