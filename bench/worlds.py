@@ -10,10 +10,13 @@ python -m bench.worlds sheets [WORLD,…]             docs/pictures/worlds/WORLD
 from __future__ import annotations
 
 import io
+import itertools
 import random
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import MappingProxyType
@@ -27,10 +30,17 @@ from sketchmark.media import Picture
 from sketchmark.notebook import Run
 from sketchmark.stats.intervals import binomial_cdf
 from sketchmark.worlds import LEVELS, World, installed_worlds
+from sketchmark.worlds.jigsaw import panels as jigsaw
+from sketchmark.worlds.maze import board as maze
+from sketchmark.worlds.sliding import board as sliding
 from sketchmark.worlds.steps import MIXED, SIZE, StepWorld
 
 Distortion = Callable[[Image.Image, random.Random], Image.Image]
 SHEETS = Path(__file__).parents[1] / "docs/pictures/worlds"
+
+
+def _clean(image: Image.Image, dice: random.Random) -> Image.Image:
+    return image
 
 
 def _jpeg(image: Image.Image, dice: random.Random) -> Image.Image:
@@ -67,10 +77,10 @@ def _all(image: Image.Image, dice: random.Random) -> Image.Image:
 
 DISTORTIONS: Mapping[str, Distortion] = MappingProxyType(
     {
-        "clean": lambda image, dice: image,
-        "jpeg 60-90": _jpeg,
-        "256-1024 px": _resized,
-        "blur 0.5-2": _blurred,
+        "clean": _clean,
+        "jpeg": _jpeg,
+        "resized": _resized,
+        "blurred": _blurred,
         "recoloured": _recoloured,
         "all four": _all,
     }
@@ -83,25 +93,85 @@ def step_worlds() -> dict[str, StepWorld[Any]]:
 
 def scenes(world: StepWorld[Any], count: int) -> Iterator[Any]:
     """Yield scenes of all levels and looks: puzzles, and the states on the way to their solution."""
-    number = 0
-    while count > 0:
+    for number in itertools.count():
         level, look = LEVELS[number % len(LEVELS)], world.looks[number // len(LEVELS) % len(world.looks)]
         state = world.puzzle(number, level, look)
         for step in ("", *world.solve(state)):
             state = world.after(state, step) if step else state
-            if count > 0:
-                yield state
+            if count <= 0:
+                return
+            yield state
             count -= 1
-        number += 1
 
 
-def misread(world: StepWorld[Any], count: int, distort: Distortion) -> list[Any]:
-    """Return the scenes whose distorted image is not read as it should be."""
+@dataclass(frozen=True)
+class Subject:
+    """What is measured of a world. `read` gets an image and what it shows, from which it may take no more than a
+    scorer knows: the size of the board, and for a jigsaw the two completions."""
+
+    scenes: Callable[[int], Iterator[Any]]
+    draw: Callable[[Any], Picture]
+    read: Callable[[Picture, Any], Any]
+
+
+def _mazes(count: int) -> Iterator[maze.Maze]:
+    for seed in range(count):
+        made = maze.generate(seed)
+        yield from (replace(made, start=at) for at in (made.start, *maze.replay(made, maze.solve(made) or ())))
+
+
+def _tiles(count: int) -> Iterator[sliding.State]:
+    for seed in range(count):
+        state = sliding.generate(seed, 1 + seed % 8)
+        yield from (state, *sliding.replay(state, sliding.solve(state)))
+
+
+def _panels(count: int) -> Iterator[tuple[int, list[Picture]]]:
+    for seed in range(count):
+        frames = jigsaw.frames(jigsaw.generate(seed, list(jigsaw.WRONG_KINDS)[seed % 3], size=SIZE))
+        yield from ((label, frames) for label in (0, 1))
+
+
+def _panel_in(picture: Picture, panel: tuple[int, list[Picture]]) -> tuple[int, list[Picture]] | None:
+    shown = [label for label in (0, 1) if jigsaw.shows(picture, panel[1][label], panel[1][1 - label])]
+    return (shown[0], panel[1]) if shown else None
+
+
+def subject_of(world: StepWorld[Any]) -> Subject:
+    fresh = type(world)()  # it does not know the images that the other one drew
+    return Subject(partial(scenes, world), world.render, lambda picture, state: fresh.read(picture))
+
+
+def subjects() -> dict[str, Subject]:
+    """All worlds. Mazes and tiles are drawn with cells that make a page of 512x512."""
+    return {
+        "maze": Subject(
+            _mazes,
+            lambda state: maze.render(state, size=76),
+            lambda picture, state: maze.to_maze(maze.read_strictly(picture)),
+        ),
+        "sliding": Subject(
+            _tiles,
+            lambda state: sliding.render(state, size=146),
+            lambda picture, state: sliding.to_state(sliding.read_strictly(picture)),
+        ),
+        "jigsaw": Subject(_panels, lambda panel: panel[1][panel[0]], _panel_in),
+        **{name: subject_of(world) for name, world in sorted(step_worlds().items())},
+    }
+
+
+def misread(subject: Subject, count: int, distort: Distortion) -> list[tuple[Any, Any]]:
+    """Return what images show and what was read in them, where that differs; None is unread."""
     wrong = []
-    for number, state in enumerate(scenes(world, count)):
-        image = distort(world.paint(state, SIZE), random.Random(number))
-        if type(world)().read(Picture.from_image(image)) != state:
-            wrong.append(state)
+    for number, state in enumerate(itertools.islice(subject.scenes(count), count)):
+        picture = subject.draw(state)
+        if distort is not _clean:
+            buffer = io.BytesIO()
+            distort(picture.image(), random.Random(number)).save(buffer, "BMP")
+            picture = Picture.from_bytes(buffer.getvalue())
+        found = subject.read(picture, state)
+        if found != state:
+            wrong.append((state, found))
     return wrong
 
 
@@ -143,32 +213,36 @@ def unique(worlds: Mapping[str, StepWorld[Any]], count: int) -> None:
         print()
 
 
-def reading(worlds: Mapping[str, StepWorld[Any]], count: int) -> None:
-    print(f"Images read right, of {count:,} per world and distortion, {time.strftime('%Y-%m-%d')}\n")
-    print(f"{'world':<12}" + "".join(f"{name:>14}" for name in DISTORTIONS))
-    for name, world in worlds.items():
-        print(f"{name:<12}", end="", flush=True)
-        for distort in DISTORTIONS.values():
-            print(f"{1 - len(misread(world, count, distort)) / count:>14.2%}", end="", flush=True)
-        print()
+def reading(chosen: Mapping[str, Subject], count: int) -> None:
+    print(f"Images read right, of {count:,} each; below: wrong/unread. {time.strftime('%Y-%m-%d')}\n")
+    print(f"{'':<12}" + "".join(f"{name:>11}" for name in DISTORTIONS))
+    for name, subject in chosen.items():
+        missed = [misread(subject, count, distort) for distort in DISTORTIONS.values()]
+        print(f"{name:<12}" + "".join(f"{1 - len(wrong) / count:>11.2%}" for wrong in missed))
+        unread = [sum(found is None for _, found in wrong) for wrong in missed]
+        pairs = (f"{len(wrong) - lost}/{lost}" for wrong, lost in zip(missed, unread, strict=True))
+        print(f"{'':<12}" + "".join(f"{pair:>11}" for pair in pairs), flush=True)
 
 
-def speed(worlds: Mapping[str, StepWorld[Any]], count: int) -> None:
-    print(f"Per second of CPU time, {count:,} images of {SIZE}x{SIZE}, {time.strftime('%Y-%m-%d')}\n")
-    print(f"{'world':<12}{'made':>10}{'drawn':>10}{'read':>10}{'together':>10}")
-    for name, world in worlds.items():
-        list(scenes(world, 5))  # imports
+def speed(chosen: Mapping[str, Subject], count: int) -> None:
+    """Made and drawn: a file for each image. Read: from that file. Together: one after the other, as in training."""
+    print(f"Images of {SIZE}x{SIZE} per second of CPU time, {count:,} each, {time.strftime('%Y-%m-%d')}\n")
+    print(f"{'world':<12}{'made':>10}{'drawn':>10}{'made+drawn':>12}{'read':>10}{'together':>10}")
+    for name, subject in chosen.items():
+        list(itertools.islice(subject.scenes(5), 5))  # imports
         begin = time.process_time()
-        states = list(scenes(world, count))
+        states = list(itertools.islice(subject.scenes(count), count))
         made = time.process_time()
-        pictures = [world.render(state) for state in states]
+        pictures = [subject.draw(state) for state in states]
         drawn = time.process_time()
-        fresh = type(world)()
-        for picture in pictures:
-            fresh.read(picture)
+        for picture, state in zip(pictures, states, strict=True):
+            subject.read(picture, state)
         read = time.process_time()
-        spent = (made - begin, drawn - made, read - drawn, read - begin)
-        print(f"{name:<12}" + "".join(f"{count / part:>10,.0f}" for part in spent))
+        spent = (made - begin, drawn - made, drawn - begin, read - drawn, read - begin)
+        widths = (10, 10, 12, 10, 10)
+        print(
+            f"{name:<12}" + "".join(f"{count / part:>{wide},.0f}" for part, wide in zip(spent, widths, strict=True))
+        )
 
 
 FAULTS: Mapping[str, tuple[dict[str, float], dict[str, float]]] = MappingProxyType(
@@ -314,12 +388,15 @@ def main() -> None:
     what, named, count = (*sys.argv[1:], "", "")[:3] if len(sys.argv) > 1 else ("", "", "")
     worlds = {name: world for name, world in step_worlds().items() if not named or name in named.split(",")}
     leveled = [world for world in leveled_worlds() if not named or world.name in named.split(",")]
+    chosen = {name: subject for name, subject in subjects().items() if not named or name in named.split(",")}
     if what == "sheets":
         sheets(leveled)
     elif what == "players":
         players(leveled, int(count or 100))
-    elif what in ("reading", "speed", "unique"):
-        {"reading": reading, "speed": speed, "unique": unique}[what](worlds, int(count or 100))
+    elif what == "unique":
+        unique(worlds, int(count or 100))
+    elif what in ("reading", "speed"):
+        {"reading": reading, "speed": speed}[what](chosen, int(count or 100))
     else:
         sys.exit(__doc__)
 

@@ -15,7 +15,7 @@ from importlib import metadata
 from pathlib import Path
 
 import pytest
-from bench.worlds import DISTORTIONS, misread
+from bench.worlds import DISTORTIONS, misread, subject_of
 
 import sketchmark
 from sketchmark.catalog import Catalog
@@ -171,7 +171,7 @@ def test_the_page_s_entry_point_needs_no_option(followed: Path) -> None:
 def test_the_page_s_world_keeps_what_step_worlds_promise(followed: Path, distortion: str) -> None:
     world = Catalog((Path("lamps.py"),)).worlds["lamps"].play
     assert isinstance(world, StepWorld)
-    assert misread(world, 60, DISTORTIONS[distortion]) == []
+    assert misread(subject_of(world), 60, DISTORTIONS[distortion]) == []
     for level in LEVELS:
         puzzle = world.puzzle(level, level, "day")
         assert len(world.solve(puzzle)) == level and world.accepts(puzzle, world.solve(puzzle))

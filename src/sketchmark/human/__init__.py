@@ -16,12 +16,12 @@ from typing import Any
 from sketchmark.episode.model import Model, Options, Reply, Usage
 from sketchmark.episode.sample import Context, Sample
 from sketchmark.errors import BadInput, CallFailed
+from sketchmark.folder.format import PEOPLE
 from sketchmark.human.pages import Given, call_page, drawing_of, record_of
 from sketchmark.media import Picture
 from sketchmark.media.sound import Sound
 from sketchmark.runs.plan import Cell
 
-PREFIX = "human/"
 SKIPPED, LATE, LEFT = "skipped", "out_of_time", "left"
 """Kinds of failure. The first two are the person's and are scored as wrong; one who leaves resumes the sample."""
 
@@ -72,7 +72,6 @@ class Person:
     files: dict[str, Picture | Sound] = field(default_factory=dict)
     """Images and sounds of this page, by digest. The browser gets no others."""
     has_left: bool = False
-    shown_at: float = 0.0
     _number: int = 0
     _changed: asyncio.Event = field(default_factory=asyncio.Event)
     _answer: asyncio.Future[Given] | None = None
@@ -84,7 +83,6 @@ class Person:
         self._number += 1
         self.files = files or {}
         self.page = {"kind": kind, "number": self._number, **content}
-        self.shown_at = time.monotonic()
         self._changed.set()
         self._changed = asyncio.Event()
 
@@ -164,7 +162,7 @@ class Human(Model):
     hears = True
 
     def __init__(self, person: Person) -> None:
-        super().__init__(f"{PREFIX}{person.name}")
+        super().__init__(f"{PEOPLE}{person.name}")
         self._person = person
 
     def identity(self) -> dict[str, Any]:
@@ -189,7 +187,8 @@ class Human(Model):
         if item.is_late:
             raise _late(item)
         page, files = await asyncio.to_thread(call_page, act, context, item.cell, item.sample)
+        shown = time.monotonic()
         given = await person.ask("call", files, **page, practice=item.practice, **item.progress, limit=item.seconds)
         if given.act == "skip":
             raise CallFailed(SKIPPED, f"{person.name} skipped the sample", blames_model=True)
-        return given, time.monotonic() - person.shown_at
+        return given, time.monotonic() - shown

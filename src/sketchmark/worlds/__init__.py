@@ -289,6 +289,16 @@ _STRIDE = 1_000_003
 """Seeds of neighbouring runs must not overlap: run seed 1, sample 0 is not run seed 0, sample 1."""
 
 
+FIRST_TRAINING_SEED = 10**15
+"""Seeds of this size, or below minus this, are for training (`sketchmark.training`). A task refuses them, so a run
+never has a training sample. Python's generators ignore the sign of a seed."""
+
+
+def refuse_training_seed(seed: int) -> None:
+    if abs(seed) >= FIRST_TRAINING_SEED:
+        raise BadInput(f"seed {seed} makes training samples", f"give a seed below {FIRST_TRAINING_SEED}")
+
+
 def numbered_seeds(seed: int) -> Iterator[tuple[int, int]]:
     """Each sample's number and its seed, without end."""
     return ((number, seed * _STRIDE + number) for number in itertools.count())
