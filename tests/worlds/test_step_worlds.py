@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from itertools import islice
 from pathlib import Path
 from random import Random
 from typing import Any
 
 import pytest
-from bench.worlds import DISTORTIONS, FAULTS, guessed, misread, missed, solved, step_worlds
+from bench.worlds import DISTORTIONS, FAULTS, guessed, misread, missed, solutions, solved, step_worlds, subjects
 from PIL import Image, ImageDraw
 
 import sketchmark
@@ -67,6 +68,13 @@ def test_a_puzzle_takes_as_many_steps_as_its_level_says_and_its_answer_is_accept
     assert len({sample.fields["puzzle"] for sample in samples(world, 30)}) >= 25, "puzzles differ"
 
 
+@pytest.mark.parametrize("level", LEVELS)
+def test_a_search_finds_one_shortest_solution_as_long_as_the_level(world: StepWorld[Any], level: int) -> None:
+    for seed in range(3):
+        puzzle = world.puzzle(1000 + seed, level, world.looks[0])
+        assert solutions(world, puzzle, level) == {level: 1}
+
+
 @pytest.mark.parametrize("level", [0, 4])
 def test_all_looks_and_levels_come_in_turn(world: StepWorld[Any], level: int) -> None:
     made = samples(world, len(world.looks) if level else round_of(world), level=level)
@@ -98,12 +106,12 @@ def test_states_are_read_back_from_images_and_texts(world: StepWorld[Any], size:
 
 @pytest.mark.parametrize("distortion", list(DISTORTIONS))
 def test_distorted_images_are_read(world: StepWorld[Any], distortion: str) -> None:
-    assert len(misread(world, 40, DISTORTIONS[distortion])) <= (1 if distortion == "all four" else 0)
+    assert len(misread(subjects()[world.name], 40, DISTORTIONS[distortion])) <= (1 if distortion == "all four" else 0)
 
 
 def test_an_image_with_anything_else_in_it_is_not_read(world: StepWorld[Any]) -> None:
     for look in world.looks:
-        image = world.paint(world.puzzle(2, 3, look), SIZE)
+        image = world.paint(world.puzzle(2, 3, look), SIZE).convert("RGB")
         marked, halved, tiled = image.copy(), image.copy(), Image.new("RGB", (SIZE, SIZE))
         ImageDraw.Draw(marked).rectangle((200, 180, 290, 270), outline=(220, 40, 40), width=6)
         halved.paste("white", (0, 0, SIZE, SIZE // 2))
@@ -122,6 +130,45 @@ def test_an_image_with_anything_else_in_it_is_not_read(world: StepWorld[Any]) ->
     for other in set(WORLDS.values()) - {world}:
         assert world.read(other.render(other.puzzle(1, 2, other.looks[0]))) is None
     assert world.parse("No puzzle here.\n...") is None
+
+
+def odd(image: Image.Image, dice: Random) -> dict[str, Image.Image]:
+    """Return images as a model might draw them that is rewarded for being read."""
+    side, half = image.width, image.width // 2
+    noise = Image.frombytes("RGB", (side, side), dice.randbytes(3 * side * side))
+    padded, low = Image.new("RGB", (2 * side, side), image.getpixel((0, 0))), Image.new("RGB", (side, side), "white")
+    padded.paste(image, (half, 0))
+    low.paste(image.crop((0, half, side, side)), (0, half))
+    return {
+        "noise": noise,
+        "coarse noise": noise.crop((0, 0, 12, 12)).resize((side, side), Image.Resampling.NEAREST),
+        "faint": Image.blend(image, Image.new("RGB", image.size, "grey"), 0.9),
+        "noisy": Image.blend(image, noise, 0.6),
+        "tiny": image.resize((8, 8)),
+        "a pixel": image.resize((1, 1)),
+        "a line": image.resize((1, side)),
+        "half of it": low,
+        "negative": image.point(lambda value: 255 - value),
+        **{f"all {fill}": Image.new("RGB", image.size, fill) for fill in ("white", "black", "red")},
+        "page": Image.new("RGB", image.size, image.getpixel((0, 0))),
+        "huge": image.resize((2500, 2500), Image.Resampling.BICUBIC),
+        "squeezed": image.resize((side, half)),
+        "on a wide page": padded,
+    }
+
+
+SHOW_IT = ("huge", "squeezed", "on a wide page")
+"""Those that still show all of the scene."""
+
+
+@pytest.mark.parametrize("name", list(subjects()))
+def test_no_image_is_read_as_what_it_does_not_show(name: str) -> None:
+    subject, dice = subjects()[name], Random(4)
+    first, second = islice(subject.scenes(2), 2)
+    assert subject.read(subject.draw(second), first) == second, "another step is read as that step"
+    for kind, image in odd(subject.draw(first).image(), dice).items():
+        found = subject.read(Picture.from_image(image), first)
+        assert found is None or (kind in SHOW_IT and found == first), (kind, found)
 
 
 def test_a_corrupt_step_is_drawn_well_and_scored_as_wrong(world: StepWorld[Any]) -> None:

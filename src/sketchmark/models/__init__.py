@@ -190,6 +190,8 @@ class Registry:
         by_code = taken_from(settings, name) if "draw_with" in settings else None
         provider = self.provider(name)
         if provider is None:
+            if name.startswith("human/"):
+                raise UnknownName(f"{name} is a person", "people answer in the browser: sketchmark play TASK")
             if name.removesuffix("_visual_cot") in _WITHOUT_ADAPTER:
                 raise UnknownName(
                     f"{name} has no adapter here: neither transformers nor diffusers have the class of this model",

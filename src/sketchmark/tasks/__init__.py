@@ -12,7 +12,7 @@ from typing import Any
 
 import msgspec
 
-from sketchmark.episode import Aggregator, Episode, Scorer, Settler, Total, rules_of
+from sketchmark.episode import Aggregator, Combiner, Episode, Scorer, Settler, Total, rules_of
 from sketchmark.episode.model import Options
 from sketchmark.episode.protocol import PROTOCOLS, FilledPrompts, Protocol
 from sketchmark.episode.sample import Draft, Drafts, Sample
@@ -270,6 +270,10 @@ class Task:
     @property
     def settle(self) -> Settler | None:
         return self._code.bound(self.declared.settle) if self.declared.settle else None
+
+    @property
+    def combine(self) -> Combiner | None:
+        return self._code.bound(self.declared.combine) if self.declared.combine else None
 
     @property
     def total(self) -> Total | None:

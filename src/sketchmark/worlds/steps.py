@@ -15,14 +15,15 @@ from __future__ import annotations
 import re
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from random import Random
 from types import MappingProxyType
 from typing import Any, TypeVar
 
-from PIL import Image
+import numpy as np
+from PIL import Image, ImageDraw
 
 from sketchmark.episode import Episode, Grading, Scores
 from sketchmark.episode.sample import Context, Sample
@@ -59,7 +60,8 @@ class StepWorld(StepByStep[Some]):
     """
 
     name: str
-    looks: tuple[str, ...]
+    palettes: Mapping[str, boards.Palette]
+    """The colours of each look."""
     chances: tuple[float, ...]
     """Expected proportion of right answers of `player/random` at each level."""
     about: str
@@ -73,6 +75,7 @@ class StepWorld(StepByStep[Some]):
     def __init__(self) -> None:
         self._seen: Recent[tuple[Some | None]] = Recent(512)
         self._drawn: Recent[Picture] = Recent(64)
+        self._pages: Recent[Image.Image] = Recent(8_000_000, lambda page: page.width * page.height)
 
     @abstractmethod
     def generate(self, dice: Random, level: int, look: str) -> Some:
@@ -82,13 +85,16 @@ class StepWorld(StepByStep[Some]):
     def choices(self, state: Some) -> Sequence[str]:
         """The steps that a drawing may show from here, wrong ones included."""
 
-    @abstractmethod
-    def paint(self, state: Some, size: int) -> Image.Image:
-        """Draw a scene as a square image of this many pixels a side."""
+    def back(self, pen: ImageDraw.ImageDraw, look: str, size: int) -> None:
+        """Draw what all scenes of a look have in common on an empty page. It is drawn once for many scenes."""
 
     @abstractmethod
-    def see(self, values: Values) -> Some | None:
-        """Read a scene from pixels; None if they show none."""
+    def paint_on(self, pen: ImageDraw.ImageDraw, state: Some, size: int) -> None:
+        """Draw a scene on what `back` has drawn, a page of this many pixels a side."""
+
+    @abstractmethod
+    def see(self, values: Values, name: str) -> Some | None:
+        """Read a scene from pixels in the look of this name; None if they show none."""
 
     @abstractmethod
     def write(self, state: Some) -> str:
@@ -101,6 +107,10 @@ class StepWorld(StepByStep[Some]):
     def guessed(self, rng: Random) -> list[str]:
         """An answer at random, in the requested form."""
 
+    @property
+    def looks(self) -> tuple[str, ...]:
+        return tuple(self.palettes)
+
     def legal(self, state: Some, step: str) -> bool:
         return self.after(state, step) != state
 
@@ -111,24 +121,39 @@ class StepWorld(StepByStep[Some]):
     def in_words(self, state: Some) -> str:
         return f"The state is now:\n{self.write(state)}"
 
+    def paint(self, state: Some, size: int) -> Image.Image:
+        """Draw a scene as a square image with a palette."""
+        key = look, _ = (state.look or self.looks[0], size)
+        page = self._pages.get(key)
+        if page is None:
+            page = Image.new("P", (size, size), self.palettes[look].page)
+            self.back(ImageDraw.Draw(page), look, size)
+            self._pages.keep(key, page)
+        image = page.copy()
+        self.paint_on(ImageDraw.Draw(image), state, size)
+        return image
+
     def render(self, state: Some, size: int = SIZE) -> Picture:
         key = (state, state.look, size)
         return self._drawn.get(key) or self._drawn.keep(key, Picture.from_image(self.paint(state, size)))
 
     def read(self, picture: Picture) -> Some | None:
         """Return the scene that an image shows, and nothing else; None if it does not."""
-        found = self._seen.get(picture.identity) or self._seen.keep(picture.identity, (self._read(picture),))
+        found = self._seen.get(picture.digest) or self._seen.keep(picture.digest, (self._read(picture),))
         return found[0]
 
     def _read(self, picture: Picture) -> Some | None:
-        values = picture.values
-        if min(values.shape[:2]) < _SMALLEST // 2:
+        if min(picture.size) < _SMALLEST // 2:
             return None
-        scene = self.see(values)
-        if scene is None:
+        shown = picture.reduced(boards.READ_AT)
+        values = np.asarray(shown)
+        name = boards.look_of(values, self.palettes)
+        seen = self.see(values, name)
+        if seen is None:
             return None
-        sizes = (SIZE, min(_LARGEST, max(values.shape[:2])))  # edges of a small image are rounded differently
-        return scene if any(boards.explains(self.paint(scene, size), values) for size in sizes) else None
+        scene = replace(seen, look=name)
+        sizes = (boards.READ_AT, SIZE, min(_LARGEST, max(picture.size)))  # edges are rounded differently
+        return scene if any(boards.explains(self.paint(scene, size), shown) for size in sizes) else None
 
     def puzzle(self, seed: int, level: int, look: str) -> Some:
         """Return the puzzle of a seed: the same in every process."""

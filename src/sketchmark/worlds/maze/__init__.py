@@ -81,7 +81,7 @@ _READ: Recent[tuple[Maze | None]] = Recent(512)
 
 def read_maze(picture: Picture) -> Maze | None:
     """Return the maze in an image, of any size that fits; None if it is not a maze."""
-    (found,) = _READ.get(picture.identity) or _READ.keep(picture.identity, (_read(picture),))
+    (found,) = _READ.get(picture.digest) or _READ.keep(picture.digest, (_read(picture),))
     return found
 
 

@@ -182,7 +182,7 @@ def read(picture: Picture, rows: int = 6, cols: int = 6, *, published: bool = Fa
     `published` looks for the board where it looks, also in a wide or tall picture.
     """
     boards.check_grid(rows, cols, most=200)
-    key = (picture.identity, rows, cols, published)
+    key = (picture.digest, rows, cols, published)
     seen = _READINGS.get(key) or _READINGS.keep(key, _read(picture, rows, cols, published))
     return replace(seen, grid=[row.copy() for row in seen.grid])
 
@@ -210,7 +210,7 @@ def read_strictly(picture: Picture, rows: int = 6, cols: int = 6) -> MazeReading
     So a second agent, a mark or another colour makes a cell unclear, and a mark around the board all of them.
     """
     seen = read(picture, rows, cols)
-    key = (picture.identity, rows, cols, "strictly")
+    key = (picture.digest, rows, cols, "strictly")
     unclear = _UNCLEAR.get(key)
     if unclear is None:
         unclear = _UNCLEAR.keep(key, _unclear(picture, seen))

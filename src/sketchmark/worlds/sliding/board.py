@@ -344,7 +344,7 @@ def read(picture: Picture, n: int = 3, *, published: bool = False) -> list[list[
     (docs/benchmarks/uni-mmmu.md, "Reading a sliding puzzle"). `published` looks for the board where the published
     evaluator looks, also in a wide or tall picture."""
     boards.check_grid(n, n, most=5)
-    key = (picture.identity, n, published)
+    key = (picture.digest, n, published)
     seen = _READINGS.get(key) or _READINGS.keep(key, _read(picture, n, published))
     return [row.copy() for row in seen]
 
@@ -369,7 +369,7 @@ def read_strictly(picture: Picture, n: int = 3) -> list[list[int | str]]:
     """Read a picture like `read`, with `?` for each tile that shows something else too, or another shade. A mark
     around the board makes all tiles unclear."""
     seen = read(picture, n)
-    key = (picture.identity, n, "strictly")
+    key = (picture.digest, n, "strictly")
     unclear = _UNCLEAR.get(key)
     if unclear is None:
         look = boards.Look(boards.rgb01("#ffffff", *COLOURS[: n * n]), outside=(0,), between=(0,))
