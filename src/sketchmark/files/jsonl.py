@@ -16,7 +16,7 @@ import os
 import re
 import stat
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import fields, is_dataclass
 from functools import cache
@@ -203,6 +203,18 @@ class LineReader(Generic[Record]):
     def all(self, path: Path) -> Iterator[Record]:
         for where, line in whole_lines(path):
             yield self.one(line, where)
+
+    def some(self, path: Path, begins: Iterable[int]) -> Iterator[Record]:
+        """Yield the records of the lines that begin at these bytes. The file is opened for the first of them."""
+        file: BinaryIO | None = None
+        try:
+            for begin in begins:
+                file = file or open_regular(path)
+                file.seek(begin)
+                yield self.one(file.readline(), f"{path}, byte {begin}")
+        finally:
+            if file:
+                file.close()
 
 
 def open_regular(path: Path) -> BinaryIO:

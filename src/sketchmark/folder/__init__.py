@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import msgspec
 import numpy as np
@@ -20,7 +20,7 @@ from sketchmark.files.media_store import PictureStore
 from sketchmark.folder.builders import EpisodeBuilder, RowBuilder
 from sketchmark.folder.columns import Episodes, Rows
 from sketchmark.folder.format import FORMAT, EpisodeLine, RunRecord, Score, ScoreRow, episode_key
-from sketchmark.folder.records import newest, unpack_episode
+from sketchmark.folder.records import unpack_episode
 from sketchmark.folder.results_format import Results
 from sketchmark.folder.sources import Source
 
@@ -47,9 +47,6 @@ class Attempt(_Opening):
 
     started: float = 0.0
     failure: Failure | None = None
-
-
-Line = TypeVar("Line", EpisodeLine, ScoreRow, Score, Attempt)
 
 
 class _Version(msgspec.Struct):
@@ -133,22 +130,23 @@ class RunFolder:
         return self.about().limits.get(cell) if self.run_file.exists() else None
 
     def episodes(self, cell: str) -> Iterator[EpisodeLine]:
-        """Yield the newest line of each episode, also of samples beyond the last limit."""
-        path = self.episodes_file(cell)
-        last = {OPENINGS.one(line, at).key: number for number, (at, line) in enumerate(whole_lines(path))}
-        counted = set(last.values())
-        for number, (at, line) in enumerate(whole_lines(path)):
-            if number in counted:
+        """Yield the newest line of each episode, also of samples beyond the last limit, in the order of the file."""
+        wanted = iter(np.sort(self.attempts(cell, limited=False).arrays["begin"]))
+        following, begin = next(wanted, None), 0
+        for at, line in whole_lines(self.episodes_file(cell)) if following is not None else ():
+            if begin == following:
                 yield EPISODES.one(line, at)
+                following = next(wanted, None)
+            begin += len(line)
 
     def played(self, cell: str) -> Iterator[tuple[int, Episode]]:
         """Yield (number of the sample, its episode), in the order of the samples."""
-        for line in self._within_limit(cell, sorted(self.episodes(cell), key=lambda line: line.place)):
+        for line in EPISODES.some(self.episodes_file(cell), self.attempts(cell).arrays["begin"]):
             yield line.index, unpack_episode(line, self.pictures)
 
     def scores(self, cell: str, scoring: str = "") -> Iterator[ScoreRow]:
         """Yield one row per episode, in the order of the samples."""
-        yield from self._within_limit(cell, newest(SCORES.all(self.scores_file(cell, scoring))).values())
+        return SCORES.some(self.scores_file(cell, scoring), self.scored(cell, scoring).arrays["begin"])
 
     def scored(self, cell: str, scoring: str = "", *, limited: bool = True) -> Rows:
         """Return the same rows by key and without their notes, as columns for statistics over many of them. Unless
@@ -160,10 +158,6 @@ class RunFolder:
         """Return the newest attempt of each episode, without transcripts."""
         limit = self.limit(cell) if limited else None
         return Source(self.episodes_file(cell), ATTEMPTS, EpisodeBuilder, limit).refresh().columns
-
-    def _within_limit(self, cell: str, lines: Iterable[Line]) -> Iterator[Line]:
-        limit = self.limit(cell)
-        return (line for line in lines if limit is None or line.index < limit)
 
     def results(self) -> Results:
         """Return the aggregates; empty ones during the first invocation."""

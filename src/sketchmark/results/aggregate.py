@@ -326,18 +326,21 @@ def baselines(folder: RunFolder, cell: str, task: Task, mode: str, scoring: str)
     guesses = task.guesses or (offered if all(map(_is_ours, task.scorers)) else None)
     if guesses is None:
         return {}
-    scored = folder.scored(cell)
-    lines = [line for line in _samples(folder, cell) if line.id in scored and scored[line.id].scored]
-    if not lines or not any(guesses(_unseen(line)) for line in lines[:50]):
+    begins = _scored_samples(folder, cell)
+    path = folder.episodes_file(cell)
+    first = (guesses(_unseen(line.sample)) for line in _ASKED.some(path, begins[:50]))
+    if not any(first):
         return {}
-    choices = {line.id: list(guesses(_unseen(line))) for line in lines}
-    constants = list(dict.fromkeys(reply for each in choices.values() for reply in each))
-    every = -(-len(lines) * len(constants) // MOST_SCORED)
+    constants = list(
+        dict.fromkeys(reply for line in _ASKED.some(path, begins) for reply in guesses(_unseen(line.sample)))
+    )
+    every = -(-len(begins) * len(constants) // MOST_SCORED)
     guessed = []
     try:
-        for line in lines[::every]:
-            scores = {reply: _scored(task, _unseen(line), reply, mode, scoring) for reply in constants}
-            guessed.append(_Guessed(choices[line.id], scores))
+        for line in _ASKED.some(path, begins[::every]):
+            sample = _unseen(line.sample)
+            scores = {reply: _scored(task, sample, reply, mode, scoring) for reply in constants}
+            guessed.append(_Guessed(list(guesses(sample)), scores))
     except Exception:  # the task's code, on a made-up reply: a missing baseline does no harm
         return {}
     names = dict.fromkeys(name for one in guessed for values in one.scores.values() for name in values)
@@ -379,11 +382,13 @@ def _baseline(name: str, guessed: Sequence[_Guessed], constants: Sequence[str]) 
     )
 
 
-def _samples(folder: RunFolder, cell: str) -> list[SampleLine]:
-    """Return the samples within the cell's limit, in order."""
-    limit = folder.limit(cell)
-    found = {line.index: line.sample for line in _ASKED.all(folder.episodes_file(cell))}
-    return [found[index] for index in sorted(found) if limit is None or index < limit]
+def _scored_samples(folder: RunFolder, cell: str) -> Sequence[int]:
+    """Return where the line of each scored sample begins, in the order of the samples: of its first repeat."""
+    episodes, rows = folder.attempts(cell), folder.scored(cell)
+    mine, theirs = episodes.align(rows)
+    first = (rows.arrays["repeat"][theirs] == 0) & (rows.arrays["branch"][theirs] == 0)
+    found: list[int] = episodes.arrays["begin"][mine[rows.scored[theirs] & first]].tolist()
+    return found
 
 
 def _unseen(line: SampleLine) -> Sample:
