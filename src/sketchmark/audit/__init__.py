@@ -275,7 +275,7 @@ def _share(name: str, label: str, words: str, rows: Rows, values: Floats, look: 
     if rows.repeats:
         by_key = dict(zip(rows, values.tolist(), strict=True))
         found = averaged(rows.where(having).values(), lambda row: by_key[row.key])
-        measured, samples = interval_of(found), len(set(rows.samples.all()))
+        measured, samples = interval_of(found), len(set(rows.samples))
     else:
         labels, shared = rows.labels()
         measured, samples = interval(values[having], labels[having] if shared else None), len(rows)

@@ -195,7 +195,7 @@ def without_score(episodes: Episodes, rows: Rows) -> list[str]:
     mine, theirs = episodes.align(rows)
     left = np.ones(len(episodes), bool)
     left[mine] = episodes.arrays["started"][mine] != rows.arrays["started"][theirs]
-    return [episodes.keys_in_order[place] for place in np.flatnonzero(left)] if left.any() else []
+    return [episodes.key(place) for place in np.flatnonzero(left).tolist()]
 
 
 def refuse_partial_scores(folder: RunFolder, *cells: str) -> None:

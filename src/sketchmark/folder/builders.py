@@ -27,7 +27,7 @@ from sketchmark.folder.format import Score
 
 Record = TypeVar("Record", bound=Any)
 _HUGE = 2**62
-_CHUNK = 20_000
+_CHUNK = 4_000
 """Records that are held as objects while a file is read."""
 Made = TypeVar("Made", bound=Columns[Any])
 
@@ -146,16 +146,15 @@ def _newest(made: Columns[Any]) -> Places | None:
     n = len(made)
     first = np.arange(n)
     keep = np.ones(n, bool)
-    hashes = np.fromiter(map(hash, made.keys_in_order), np.int64, n)
-    found, inverse, counts = np.unique(hashes, return_inverse=True, return_counts=True)
+    found, inverse, counts = np.unique(made.hashes(), return_inverse=True, return_counts=True)
     if len(found) < n:
         newest: dict[str, tuple[int, int]] = {}
-        keys = made.keys_in_order
         for place in np.flatnonzero(counts[inverse.reshape(-1)] > 1).tolist():
-            begun, last = newest.get(keys[place], (place, -1))
+            key = made.key(place)
+            begun, last = newest.get(key, (place, -1))
             if last >= 0:
                 keep[last] = False
-            newest[keys[place]] = begun, place
+            newest[key] = begun, place
         for begun, last in newest.values():
             first[last] = begun
     made._kept.clear()

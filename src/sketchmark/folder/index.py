@@ -97,8 +97,7 @@ class CellView:
     def order(self) -> list[str]:
         """List the samples in the order of the task; those without a score last."""
         mine, _ = self.rows.align(self.episodes)
-        keys = self.rows.keys_in_order
-        found = keys if len(mine) == len(keys) else [keys[place] for place in mine.tolist()]
+        found = list(self.rows) if len(mine) == len(self.rows) else [self.rows.key(place) for place in mine.tolist()]
         if len(found) == len(self.episodes):
             return found
         return [*found, *(sample for sample in self.episodes if sample not in self.rows)]
@@ -108,7 +107,8 @@ class CellView:
 
     def values(self, samples: Sequence[str]) -> list[float | None]:
         """Return the headline score of each of the samples."""
-        places, values = self.rows.places(), self.rows.metric(self.headline).tolist()
+        places = {key: place for place, key in enumerate(self.rows)}
+        values = self.rows.metric(self.headline).tolist()
         found = (values[places[sample]] if sample in places else None for sample in samples)
         return [None if value is None or value != value else value for value in found]
 

@@ -11,6 +11,7 @@ import hashlib
 import mmap
 import os
 import zlib
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, BinaryIO, Generic
@@ -32,8 +33,8 @@ _ALIGNED = 8
 """Columns begin at a multiple of this, as the processor needs them."""
 
 
-def _aligned(data: bytes) -> bytes:
-    return data + bytes(-len(data) % _ALIGNED)
+def _padding(values: Array) -> bytes:
+    return bytes(-values.nbytes % _ALIGNED)
 
 
 class _Header(msgspec.Struct):
@@ -124,6 +125,7 @@ class Source(Generic[Record, Made]):
         if whole and lines >= WORTH:
             with suppress(OSError):  # no place for an index: the next command reads the lines again
                 self._store()
+                self._load(now, read, file)  # as pages of the index, which the system may take back
 
     def _place(self) -> Path:
         named = os.fsencode(self.path.resolve()) + f"\0{self._limit}".encode()
@@ -132,10 +134,9 @@ class Source(Generic[Record, Made]):
 
     def _store(self) -> None:
         columns = self.columns
-        body = [_aligned(values.tobytes()) for values in columns.arrays.values()]
         crc = 0
-        for data in body:
-            crc = zlib.crc32(data, crc)
+        for values in columns.arrays.values():
+            crc = zlib.crc32(_padding(values), zlib.crc32(values.data, crc))
         header = _Header(
             self._builder.KIND.__name__,
             str(self.path.resolve()),
@@ -155,8 +156,9 @@ class Source(Generic[Record, Made]):
         place.parent.mkdir(parents=True, exist_ok=True)
         with replacing(place, durable=False) as file:
             file.write(_MAGIC + len(head).to_bytes(8, "little") + zlib.crc32(head).to_bytes(4, "little") + head)
-            for data in body:
-                file.write(data)
+            for values in columns.arrays.values():
+                file.write(values.data)
+                file.write(_padding(values))
         _tidy(place.parent)
 
     def _load(self, now: tuple[int, int, int], size: int, source: BinaryIO) -> bool:
@@ -165,6 +167,7 @@ class Source(Generic[Record, Made]):
             found = _read_index(self._place())
             header, columns = found[0], self._builder.KIND(found[1], found[0].lists)
             _check(columns, self._builder().columns(), header.rows)
+            found[2]()
             if header.kind != self._builder.KIND.__name__ or header.limit != self._limit or header.read > size:
                 return False
             as_then = header.stamp == now and header.read == size
@@ -197,8 +200,9 @@ def _crc(file: BinaryIO, length: int) -> int:
     return crc if not left else -1
 
 
-def _read_index(place: Path) -> tuple[_Header, dict[str, Array]]:
-    """Return a stored index; ValueError if it is not as it was written, or not what an index can be."""
+def _read_index(place: Path) -> tuple[_Header, dict[str, Array], Callable[[], None]]:
+    """Return a stored index, and a function that takes its pages out of memory until they are needed again.
+    ValueError if it is not as it was written, or not what an index can be."""
     with open_regular(place) as file:
         if file.read(len(_MAGIC)) != _MAGIC:
             raise ValueError("another version")
@@ -226,7 +230,7 @@ def _read_index(place: Path) -> tuple[_Header, dict[str, Array]]:
         begin += dtype.itemsize * count + -(dtype.itemsize * count) % _ALIGNED
     if begin != size:
         raise ValueError("more than its columns")
-    return header, arrays
+    return header, arrays, lambda: mapped.madvise(mmap.MADV_DONTNEED) if hasattr(mmap, "MADV_DONTNEED") else None
 
 
 class _RowLists(msgspec.Struct):

@@ -154,7 +154,7 @@ def _by(key: str, rows: Rows, shown: Mask, seed: int) -> dict[str, GroupSummary]
     found = {}
     for name, chosen in sorted(by_text(rows, key).items()):
         if (chosen := chosen & shown).any():
-            count = len(set(rows.where(chosen).samples.all())) if rows.repeats else int(chosen.sum())
+            count = len(set(rows.where(chosen).samples)) if rows.repeats else int(chosen.sum())
             found[name] = GroupSummary(count, _metrics(rows, chosen, seed))
     return found
 

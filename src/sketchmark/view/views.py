@@ -232,7 +232,8 @@ class Views:
                 ("compare", before.name, right.key, right.version, after.name),
                 lambda: summary.paired(before, after, family_of(left, right, before, after)),
             )
-            samples = [sample for sample in before.order() if sample in after.episodes]
+            there = set(after.episodes)
+            samples = [sample for sample in before.order() if sample in there]
             values = before.values(samples), after.values(samples)
             became = [change(*each) for each in zip(*values, strict=True)]
         table = {"helped": 0, "hurt": 0, "right": 0, "wrong": 0}
@@ -365,9 +366,8 @@ def _choices(run: RunView) -> list[dict[str, str]]:
 def _matrix(cells: Sequence[CellView | None]) -> dict[str, Any]:
     """Return the samples that every run has, those on which the runs disagree first."""
     having = [cell for cell in cells if cell]
-    shared = (
-        [sample for sample in having[0].order() if all(sample in cell.episodes for cell in having)] if having else []
-    )
+    everywhere = set[str].intersection(*(set(cell.episodes) for cell in having)) if having else set()
+    shared = [sample for sample in having[0].order() if sample in everywhere] if having else []
     by_cell = [[outcome(value) for value in cell.values(shared)] if cell else [""] * len(shared) for cell in cells]
     outcomes = dict(zip(shared, map(list, zip(*by_cell, strict=True)), strict=True)) if shared else {}
     disagreed = [sample for sample in shared if len(set(filter(None, outcomes[sample]))) > 1]
