@@ -17,12 +17,11 @@ from sketchmark.errors import BadInput
 from sketchmark.files import from_home, own_file
 from sketchmark.files.jsonl import LineReader, read_regular, whole_lines
 from sketchmark.files.media_store import PictureStore
-from sketchmark.folder.builders import EpisodeBuilder, RowBuilder
+from sketchmark.folder.builders import EpisodeBuilder, RowBuilder, Source
 from sketchmark.folder.columns import Episodes, Rows
 from sketchmark.folder.format import FORMAT, EpisodeLine, RunRecord, Score, ScoreRow, episode_key
 from sketchmark.folder.records import unpack_episode
 from sketchmark.folder.results_format import Results
-from sketchmark.folder.sources import Source
 
 
 class _SampleId(msgspec.Struct):
@@ -158,6 +157,13 @@ class RunFolder:
         """Return the newest attempt of each episode, without transcripts."""
         limit = self.limit(cell) if limited else None
         return Source(self.episodes_file(cell), ATTEMPTS, EpisodeBuilder, limit).refresh().columns
+
+    def failed(self, cell: str) -> dict[str, Failure]:
+        """Return the failures of the last attempts by key, within the limit of the last invocation."""
+        episodes = self.attempts(cell)
+        begins = sorted(episodes.arrays["begin"][episodes.failed].tolist())
+        lines = ATTEMPTS.some(self.episodes_file(cell), begins)
+        return {line.key: line.failure for line in lines if line.failure}
 
     def results(self) -> Results:
         """Return the aggregates; empty ones during the first invocation."""

@@ -15,12 +15,11 @@ from typing import Generic, TypeVar
 from sketchmark.errors import BadInput, SketchmarkError
 from sketchmark.files.jsonl import Tail, line_at
 from sketchmark.folder import ATTEMPTS, EPISODES, NUMBERS, SCORES, RunFolder, refuse_partial_scores
-from sketchmark.folder.builders import EpisodeBuilder, RowBuilder
+from sketchmark.folder.builders import EpisodeBuilder, RowBuilder, Source
 from sketchmark.folder.columns import Episodes, Rows
 from sketchmark.folder.format import EpisodeLine, RunRecord, ScoreRow
 from sketchmark.folder.lock import holder_of
 from sketchmark.folder.results_format import CellResult
-from sketchmark.folder.sources import Source
 from sketchmark.terminal import counted
 
 Value = TypeVar("Value")

@@ -32,11 +32,11 @@ from sketchmark.folder import RunFolder, unscored
 from sketchmark.folder.format import CellRecord, SampleLine, Score
 from sketchmark.folder.lock import part_in_words
 from sketchmark.folder.results_format import Baseline, BenchmarkTotal, CellResult, Gain, Mean, Results
+from sketchmark.results import NO_VERDICT
 from sketchmark.results.repeats import summarise_repeats
-from sketchmark.results.rescore import failed, first_of_each_kind, score_jointly
+from sketchmark.results.rescore import first_of_each_kind, score_jointly
 from sketchmark.results.scorings import difference_in
 from sketchmark.results.summary import (
-    NO_VERDICT,
     SEEING,
     averaged,
     cell_result,
@@ -225,14 +225,14 @@ def results_before(folder: RunFolder) -> Results | None:
 
 
 def _summary(folder: RunFolder, cell: str, suffix: str, task: Task, seed: int, scoring: str) -> CellResult:
-    if scoring != RA_AL:
+    if scoring != RA_AL and task.settle:
         score_jointly(folder, cell, suffix, task, scoring)
     rows = folder.scored(cell, suffix).values()
     summary = cell_result(rows, lambda: folder.scores(cell, suffix), task, scoring, seed)
     if task.headline in summary.metrics and any(row.repeat or row.branch for row in rows):
         summary.repeats = summarise_repeats(list(folder.scores(cell, suffix)), task.headline)
     if not suffix and summary.failures.keys() - NO_VERDICT - {"truncated", "unparsed"}:
-        summary.reasons = {**first_of_each_kind(failed(folder, cell)), **summary.reasons}
+        summary.reasons = {**first_of_each_kind(folder.failed(cell)), **summary.reasons}
     return summary
 
 

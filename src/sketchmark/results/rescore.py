@@ -10,7 +10,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from msgspec import UNSET, structs
 
 from sketchmark.answers.extractor import CHECKED
@@ -18,13 +17,22 @@ from sketchmark.engines import play_all
 from sketchmark.episode import EXTRACTED, Failure, Grading, check_extractor, rules_of
 from sketchmark.errors import BadInput, SketchmarkError
 from sketchmark.files import write_atomic
-from sketchmark.files.jsonl import LineWriter, count_lines, encode, line_at, plain, seal
-from sketchmark.folder import ATTEMPTS, NUMBERS, SCORES, RunFolder, without_score
-from sketchmark.folder.format import EpisodeLine, Score, ScoreRow
+from sketchmark.files.jsonl import LineWriter, count_lines, encode, plain, seal
+from sketchmark.folder import NUMBERS, SCORES, RunFolder
+from sketchmark.folder.format import EpisodeLine, ScoreRow
 from sketchmark.folder.records import newest, unpack_episode
 from sketchmark.progress import NOBODY, Watcher
-from sketchmark.results import CHECK, checked, drawn_cells, grade, one_line, write_row
-from sketchmark.results.summary import NO_VERDICT
+from sketchmark.results import (
+    CHECK,
+    NO_VERDICT,
+    all_valid,
+    checked,
+    drawn_cells,
+    grade,
+    is_valid,
+    one_line,
+    write_row,
+)
 from sketchmark.tasks import RA_AL, Task
 
 _UNFINISHED = ".unfinished"
@@ -51,34 +59,16 @@ async def fill_scores(
     for cell, task in tasks.items():
         for suffix in ("", *beside):
             how = replace(grading, scoring=suffix) if suffix else grading
-            if how.scoring != EXTRACTED and _all_valid(folder, cell, suffix, how):
+            if all_valid(folder, cell, suffix, how):
                 continue
             rows = newest(NUMBERS.all(folder.scores_file(cell, suffix))).values()
-            valid = {(row.key, row.started) for row in rows if _is_valid(row, how)}
+            valid = {(row.key, row.started) for row in rows if is_valid(row, how)}
             played = [(line.key, line.started) for line in folder.episodes(cell)]
             path = folder.scores_file(cell, suffix)
             if not valid.issuperset(played):
                 new = await _scored(folder, cell, suffix, task, how, watcher, valid.intersection(played))
                 new.replace(path)
             await _check_extractor(folder, cell, path, task, how)
-
-
-def _all_valid(folder: RunFolder, cell: str, suffix: str, grading: Grading) -> bool:
-    """Check by columns that the newest attempt of every episode has a valid score, as it mostly has."""
-    rows, episodes = folder.scored(cell, suffix, limited=False), folder.attempts(cell, limited=False)
-    if without_score(episodes, rows):
-        return False
-    kinds = rows.arrays["kind"].astype(np.int64) * (len(rows.lists["flags"]) + 1) + rows.arrays["flag"]
-    _, first = np.unique(kinds, return_index=True)
-    return all(_is_valid(rows.at(int(place)), grading) for place in first)
-
-
-def _is_valid(row: Score, grading: Grading) -> bool:
-    if row.scoring != grading.scoring or NO_VERDICT & set(row.flags):
-        return False
-    if grading.scoring == EXTRACTED and grading.extractor and row.extractor != grading.extractor.name:
-        return False
-    return grading.judge is None or row.judge == grading.judge.name
 
 
 async def rescore(
@@ -226,14 +216,6 @@ def score_jointly(folder: RunFolder, cell: str, suffix: str, task: Task, scoring
     after = before | {row.key: row for row in settled(list(folder.scores(cell, suffix)), task, scoring)}
     if after != before:
         write_atomic(path, b"".join(seal(encode(row)) for row in after.values()))
-
-
-def failed(folder: RunFolder, cell: str) -> dict[str, Failure]:
-    """Return the failures of the last attempts by sample, within the limit of the last invocation."""
-    episodes, path = folder.attempts(cell), folder.episodes_file(cell)
-    begins = sorted(episodes.arrays["begin"][episodes.failed].tolist())
-    lines = (ATTEMPTS.one(line_at(path, begin), str(path)) for begin in begins)
-    return {line.key: line.failure for line in lines if line.failure}
 
 
 def first_of_each_kind(failures: dict[str, Failure]) -> dict[str, str]:

@@ -23,7 +23,7 @@ from sketchmark.folder.columns import Floats, Places, Rows, first_seen
 from sketchmark.folder.format import CellRecord, Score, ScoreRow
 from sketchmark.folder.index import CellView, RunView
 from sketchmark.folder.results_format import CellResult, Extraction, Gain, GroupSummary, Mean, Metric
-from sketchmark.results import CHECK, one_line
+from sketchmark.results import CHECK, NO_VERDICT, one_line
 from sketchmark.results.repeats import totals_over
 from sketchmark.stats.differences import Difference, holm, paired_difference, verdict
 from sketchmark.stats.intervals import Interval, Labels, interval
@@ -31,10 +31,6 @@ from sketchmark.tasks import RA_AL, Task
 from sketchmark.tasks.files import BLIND, TEXT_INPUT
 
 Mask = NDArray[np.bool_]
-
-NO_VERDICT = frozenset({"judge_failed", "extractor_failed", "scorer_failed", "unreadable"})
-"""Flags of an episode that could not be scored. A note of the same name in its row gives the reason, and the next
-scoring tries again."""
 
 
 def withheld(rows: Iterable[Score] | Rows) -> str:

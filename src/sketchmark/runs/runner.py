@@ -34,7 +34,7 @@ from sketchmark.folder.records import pack_episode
 from sketchmark.models import pair_arguments
 from sketchmark.models.wrappers import Metered
 from sketchmark.progress import Calls, Watcher, told_of_calls
-from sketchmark.results import counted, grade, write_row
+from sketchmark.results import counted, grade, to_score, write_row
 from sketchmark.results.aggregate import aggregate, write_submissions
 from sketchmark.results.repeats import told_of_copies
 from sketchmark.results.rescore import fill_scores
@@ -327,7 +327,9 @@ async def run_plan(
             raise SketchmarkError(stopped)
         tasks = {cell.name: cell.task for cell in cells}
         async with told_of_calls(watcher, calls):
-            await fill_scores(folder, tasks, grading, settings.scorings[1:], watcher)
+            lacking = to_score(folder, tasks, grading, settings.scorings[1:])
+            if lacking:
+                await fill_scores(folder, lacking, grading, settings.scorings[1:], watcher)
         told = [*resources.warnings, *retiring(retires), *played_otherwise(folder.about().cells)]
         if repeated := [cell.name for cell in cells if cell.repeats > 1]:
             told += told_of_copies(folder, repeated)

@@ -15,12 +15,11 @@ from sketchmark.comparison import compare
 from sketchmark.files import write_json
 from sketchmark.files.jsonl import encode, seal
 from sketchmark.folder import NUMBERS, SCORES, RunFolder
-from sketchmark.folder.builders import RowBuilder
+from sketchmark.folder.builders import RowBuilder, Source
 from sketchmark.folder.columns import Rows
 from sketchmark.folder.format import Score
 from sketchmark.folder.index import RunView
 from sketchmark.folder.records import newest
-from sketchmark.folder.sources import Source
 from sketchmark.report import page
 from sketchmark.testing import played
 
@@ -35,7 +34,7 @@ def run(tmp_path_factory: pytest.TempPathFactory, tmp_path: Path, monkeypatch: p
     shutil.copytree(made.path, tmp_path / "run")
     folder = RunFolder(tmp_path / "run")
     write_json(folder.run_file, msgspec.structs.replace(folder.about(), limits={}))
-    monkeypatch.setattr("sketchmark.folder.sources.WORTH", 1)
+    monkeypatch.setattr("sketchmark.folder.builders.WORTH", 1)
     return folder
 
 
@@ -112,10 +111,10 @@ def test_numbers_are_the_same_to_the_last_digit(run: RunFolder, monkeypatch: pyt
         compared = compare(run.path, power=0.1)
         return [compared.details(), repr(compared.rows), repr(compared.canvases), page(RunView.whole(run))]
 
-    monkeypatch.setattr("sketchmark.folder.sources.WORTH", 10**9)
+    monkeypatch.setattr("sketchmark.folder.builders.WORTH", 10**9)
     direct = everything()
     assert not indexes()
-    monkeypatch.setattr("sketchmark.folder.sources.WORTH", 1)
+    monkeypatch.setattr("sketchmark.folder.builders.WORTH", 1)
     assert everything() == direct
     assert len(indexes()) == 6
     assert everything() == direct
