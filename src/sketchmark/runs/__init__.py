@@ -77,7 +77,9 @@ class PreparedRun:
     def is_stopped_by_cost(self) -> bool:
         return stopped_by_cost(RunFolder(self.path), self.cells, self.settings, self.budget)
 
-    def play(self, report: Callable[[RunFolder], object], grow: Grow | None = None) -> RunFolder:
+    def play(
+        self, report: Callable[[RunFolder], object] = lambda folder: None, grow: Grow | None = None
+    ) -> RunFolder:
         """Run the missing episodes, score them and write results.json. `grow` then decides whether to add samples.
         The `report` is written last, also if further episodes would fail the same way (RunStopped)."""
 
