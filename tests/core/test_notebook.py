@@ -120,7 +120,7 @@ def test_failures_are_shown_with_the_reason_also_when_the_run_is_opened_again(tm
     assert list(run.folder.failed("maze.direct")) == [f"maze-0-{number:06d}" for number in range(3)]
     model.broken = False
     fewer = sketchmark.run(model, "maze", limit=2, output_path=tmp_path)
-    assert failed(fewer.folder, "maze.direct") == {}, "neither earlier attempts nor samples beyond the limit"
+    assert fewer.folder.failed("maze.direct") == {}, "neither earlier attempts nor samples beyond the limit"
     fixed = sketchmark.run(model, "maze", limit=3, output_path=tmp_path)
     assert fixed.results.tasks["maze.direct"].reasons == {} and "error" not in str(fixed)
 

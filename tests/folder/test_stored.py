@@ -20,6 +20,7 @@ from sketchmark.folder.columns import Rows
 from sketchmark.folder.format import Score
 from sketchmark.folder.index import RunView
 from sketchmark.folder.records import newest
+from sketchmark.folder.stored import place_of
 from sketchmark.report import page
 from sketchmark.testing import played
 
@@ -66,8 +67,9 @@ def stored(folder: RunFolder) -> Path:
     """Make the index of the score file and return it."""
     found = source(folder)
     found.refresh()
-    assert found._place().exists()
-    return found._place()
+    place = place_of(found.path, Rows, None)
+    assert place.exists()
+    return place
 
 
 def rewrite(folder: RunFolder, change: Callable[[dict[str, object]], None], *, keep_time: bool = True) -> None:
@@ -137,11 +139,11 @@ def _hostile(data: bytes) -> Iterator[bytes]:
         ("arrays", {}),
         ("lists", {"kinds": [], "flags": []}),
         ("lists", {}),
-        ("read", 10**15),
-        ("stamp", [1, 2, 3]),
+        ("state", [whole["state"][0], 10**15, *whole["state"][2:]]),
+        ("state", [[1, 2, 3], *whole["state"][1:3], 0]),
         ("kind", "Episodes"),
     ):
-        head = msgspec.json.encode({**whole, name: value, **({"crc": 0} if name == "stamp" else {})})
+        head = msgspec.json.encode({**whole, name: value})
         yield (data[:19] + len(head).to_bytes(8, "little") + zlib.crc32(head).to_bytes(4, "little") + head + body)
 
 

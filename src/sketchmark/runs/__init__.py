@@ -42,6 +42,9 @@ class More(NamedTuple):
     tasks: frozenset[str]
 
 
+Report = Callable[[RunFolder], object]
+"""Function that writes the report of a run."""
+
 Grow = Callable[[RunFolder], More | None]
 """Returns None when there are enough samples."""
 
@@ -77,9 +80,7 @@ class PreparedRun:
     def is_stopped_by_cost(self) -> bool:
         return stopped_by_cost(RunFolder(self.path), self.cells, self.settings, self.budget)
 
-    def play(
-        self, report: Callable[[RunFolder], object] = lambda folder: None, grow: Grow | None = None
-    ) -> RunFolder:
+    def play(self, report: Report | None = None, grow: Grow | None = None) -> RunFolder:
         """Run the missing episodes, score them and write results.json. `grow` then decides whether to add samples.
         The `report` is written last, also if further episodes would fail the same way (RunStopped)."""
 
@@ -99,9 +100,11 @@ class PreparedRun:
         try:
             folder = finish(play())
         except RunStopped:
-            report(RunFolder(self.path))
+            if report:
+                report(RunFolder(self.path))
             raise
-        report(folder)
+        if report:
+            report(folder)
         return folder
 
     def _grown(self, more: More) -> PreparedRun:
