@@ -280,6 +280,10 @@ class LineWriter:
         data = seal(encode(record))
         if self._reader:
             self._reader.one(data, "it could not be read again")
+        self.append(data)
+
+    def append(self, data: bytes) -> None:
+        """Write a line that was sealed and checked."""
         try:
             self._cut()
             self._torn_at = os.fstat(self._file).st_size

@@ -18,8 +18,8 @@ from sketchmark.engines import allowed, settled_within
 from sketchmark.episode import EXTRACTED, Episode, Grading, Scorer, Scores, rules_of
 from sketchmark.episode.model import Model, Usage
 from sketchmark.errors import BadInput, BadPicture, CallFailed, ExtractorFailed, RunConflict, SketchmarkError
-from sketchmark.files.jsonl import LineWriter
-from sketchmark.folder import RunFolder, without_score
+from sketchmark.files.jsonl import encode, seal
+from sketchmark.folder import SCORES, RunFolder, without_score
 from sketchmark.folder.format import Score, ScoreRow
 from sketchmark.models.wrappers import CountedModel
 from sketchmark.progress import Calls
@@ -153,12 +153,15 @@ async def grade(task: Task, episode: Episode, index: int, grading: Grading) -> S
     )
 
 
-def write_row(writer: LineWriter, row: ScoreRow) -> None:
-    """Write a row, without its usage if that is too large for a reader: scores do not depend on it."""
+def sealed(row: ScoreRow) -> bytes:
+    """Return the line of a row, without its usage if that is too large for a reader: scores do not depend on it."""
+    line = seal(encode(row))
     try:
-        writer.write(row)
+        SCORES.one(line, "it could not be read again")
     except BadInput:
-        writer.write(structs.replace(row, usage={}))
+        line = seal(encode(structs.replace(row, usage={})))
+        SCORES.one(line, "it could not be read again")
+    return line
 
 
 async def _ask_scorers(task: Task, episode: Episode, grading: Grading) -> tuple[Scores, list[str]]:
