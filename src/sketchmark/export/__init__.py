@@ -60,10 +60,8 @@ def export(folder: RunFolder, to: str, out: Path | None = None) -> list[Path]:
 
 def episodes(cell: CellView) -> Iterator[tuple[EpisodeLine, ScoreRow | None]]:
     """Yield (episode line, score line) of every sample in the task's order; memory holds one pair."""
-    order = cell.order()
-    with counted(order, len(order), cell.name) as samples:
-        for sample in samples:
-            yield cell.episode(sample), cell.score(sample)
+    with counted(cell.pairs(), len(cell.episodes), cell.name) as pairs:
+        yield from pairs
 
 
 def names_of(run: RunView) -> dict[str, str]:
@@ -91,7 +89,7 @@ def means(cell: CellView) -> dict[str, tuple[float, float | None, int]]:
     if withheld(cell.rows.values()):
         return {}
     rows, found = cell.rows.values(), {}
-    for name in dict.fromkeys(name for row in rows for name in row.values):
+    for name in cell.rows.names():
         all_of = summary.sample_values(rows, name)
         n = len(all_of)
         if not n:
@@ -143,10 +141,8 @@ def write_csv(run: RunView, out: Path) -> list[Path]:
     scores, flags and usage. Scores that are withheld stay empty."""
     columns = dict.fromkeys(_FIRST)
     for cell in run.cells.values():
-        for row in cell.rows.values():
-            columns |= dict.fromkeys(f"score.{name}" for name in row.values)
-            columns |= dict.fromkeys(f"group.{name}" for name in row.groups)
-            columns |= dict.fromkeys(f"usage.{name}" for name in row.usage)
+        for shape, prefix in (("values", "score"), ("groups", "group"), ("usage", "usage")):
+            columns |= dict.fromkeys(f"{prefix}.{name}" for name in cell.rows.names(shape))
     path = out / "episodes.csv"
     with path.open("w", encoding="utf-8", newline="") as file:
         writer = csv.DictWriter(file, list(columns), lineterminator="\n")

@@ -92,7 +92,7 @@ def _results(cell: CellView) -> dict[str, Any]:
         scores.append({"name": name, "scorer": name, "scored_samples": n, "params": {}, "metrics": metrics})
     return {
         "total_samples": len(cell.episodes),
-        "completed_samples": sum(row.scored for row in cell.rows.values()),
+        "completed_samples": int(cell.rows.scored.sum()),
         "scores": scores,
     }
 
@@ -102,10 +102,7 @@ def _usage(tokens_in: int, tokens_out: int) -> dict[str, int]:
 
 
 def _usage_of(cell: CellView) -> dict[str, int]:
-    rows = cell.rows.values()
-    return _usage(
-        sum(row.usage.get("tokens_in", 0) for row in rows), sum(row.usage.get("tokens_out", 0) for row in rows)
-    )
+    return _usage(cell.rows.total("u.tokens_in"), cell.rows.total("u.tokens_out"))
 
 
 class _Sample:

@@ -53,7 +53,7 @@ def _results(run: RunView, cells: dict[str, CellView], hashes: dict[str, str]) -
             for name, cell in cells.items()
         },
         "n-samples": {
-            name: {"original": len(cell.episodes), "effective": sum(row.scored for row in cell.rows.values())}
+            name: {"original": len(cell.episodes), "effective": int(cell.rows.scored.sum())}
             for name, cell in cells.items()
         },
         "config": {

@@ -12,6 +12,8 @@ from copy import copy
 from pathlib import Path
 from typing import Generic, TypeVar
 
+import numpy as np
+
 from sketchmark.errors import BadInput, SketchmarkError
 from sketchmark.files.jsonl import Tail, line_at
 from sketchmark.folder import ATTEMPTS, EPISODES, NUMBERS, SCORES, RunFolder, refuse_partial_scores
@@ -121,6 +123,16 @@ class CellView:
         if sample not in self.rows:
             return None
         return SCORES.one(line_at(self._scores.path, self.rows.begin(sample)), str(self._scores.path))
+
+    def pairs(self) -> Iterator[tuple[EpisodeLine, ScoreRow | None]]:
+        """Yield each episode with its score row, in the order of `order`. One pair at a time is read."""
+        mine, theirs = self.rows.align(self.episodes)
+        left = np.ones(len(self.episodes), bool)
+        left[theirs] = False
+        begins = self.episodes.arrays["begin"]
+        scored = EPISODES.some(self._lines.path, begins[theirs])
+        yield from zip(scored, SCORES.some(self._scores.path, self.rows.arrays["begin"][mine]), strict=True)
+        yield from ((line, None) for line in EPISODES.some(self._lines.path, begins[left]))
 
     def raw_lines(self) -> Iterator[tuple[str, bytes]]:
         """Yield each sample with its line, not decoded, in the order of the file."""

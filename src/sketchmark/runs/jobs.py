@@ -12,9 +12,9 @@ from sketchmark.errors import RunConflict
 from sketchmark.files.jsonl import Tail, line_at
 from sketchmark.folder import EPISODES, OPENINGS, RunFolder
 from sketchmark.folder.format import EpisodeLine, episode_key
-from sketchmark.folder.records import media_names, unpack_episode
+from sketchmark.folder.records import Seen, media_names, unpack_episode
 from sketchmark.runs.episodes import FIRST, Wanted
-from sketchmark.runs.plan import Cell, Seen
+from sketchmark.runs.plan import Cell
 
 
 @dataclass(eq=False)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from array import array
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import islice
@@ -17,6 +16,7 @@ from sketchmark.episode.model import Model
 from sketchmark.episode.sample import Draft, Sample
 from sketchmark.errors import BadInput, UnknownName
 from sketchmark.folder.format import CellRecord, ModeRecord
+from sketchmark.folder.records import Seen
 from sketchmark.models import takes_batches
 from sketchmark.models.code_drawing import SVG
 from sketchmark.models.layout import NATIVE_HISTORY
@@ -50,48 +50,6 @@ def drawer_arguments(settings: Settings) -> dict[str, Any]:
 def _batch_size(given: int | str) -> int | str:
     return int(given) if str(given).isdigit() else given
 
-
-class Seen:
-    """A set of many texts or numbers in some 16 bytes each, where Python's takes 150: it holds only their hashes, of
-    64 bits with a random key. Among a million, one is taken for another with a probability of 1 in 20 million."""
-
-    def __init__(self) -> None:
-        self._table = array("Q", bytes(8 * 64))
-        self._size = 0
-
-    def __len__(self) -> int:
-        return self._size
-
-    def __contains__(self, one: Hashable) -> bool:
-        return self._table[self._place(hash(one) & _ALL_BITS or _ZERO)] != 0
-
-    def add(self, one: Hashable) -> bool:
-        """Add to the set. Returns whether it is new."""
-        wanted = hash(one) & _ALL_BITS or _ZERO
-        place = self._place(wanted)
-        if self._table[place]:
-            return False
-        self._table[place] = wanted
-        self._size += 1
-        if 2 * self._size > len(self._table):
-            before, self._table = self._table, array("Q", bytes(16 * len(self._table)))
-            for known in before:
-                if known:
-                    self._table[self._place(known)] = known
-        return True
-
-    def _place(self, wanted: int) -> int:
-        """Return where the hash is, or else the free place for it."""
-        table, last = self._table, len(self._table) - 1
-        place = wanted & last
-        while table[place] and table[place] != wanted:
-            place = place + 1 & last
-        return place
-
-
-_ALL_BITS = 2**64 - 1
-_ZERO = 0x9E3779B97F4A7C15
-"""Stands for the hash 0, which marks a free place."""
 
 STEPS = ("truth", "model")
 ALL = "all"
