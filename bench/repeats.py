@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 import sketchmark
-from sketchmark.stats.repeats import components
+from sketchmark.stats.repeats import Nested, components
 
 PLAYERS = {
     "drawing": (0.3, 0.4, 0.1),
@@ -59,7 +59,7 @@ def simulate(runs: int) -> None:
                 good = rng.random(n) >= faults[0]
                 drawn = (rng.random((n, 5)) >= faults[1]) & good[:, None]
                 right = (rng.random((n, 5, 3)) >= faults[2]) & drawn[:, :, None]
-                found = components(right.astype(float).tolist())
+                found = components(Nested.of(right.astype(float).tolist()))
                 for place, (source, truth) in enumerate(zip(SOURCES, planted(*faults), strict=True)):
                     one = getattr(found, source)
                     hits[place] += one.low <= truth <= one.high

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import asdict
 from itertools import count
 from pathlib import Path
@@ -21,6 +21,7 @@ from sketchmark.engines import run_async
 from sketchmark.episode.model import Model
 from sketchmark.errors import BadInput
 from sketchmark.models import paired
+from sketchmark.models.arguments import refuse_misspelt
 from sketchmark.models.wrappers import price_of
 from sketchmark.settings import pair_name, parse_arguments
 from sketchmark.terminal import notice, tell, tell_all
@@ -74,11 +75,19 @@ def _took(calls: Calls) -> str:
     )
 
 
+def _unsent(settings: Collection[str], model: Model) -> Iterator[str]:
+    """Name each setting that neither kind of call passes on."""
+    received = [names for act in ("say", "draw") if (names := model.receives(act)) is not None]
+    if received and (unknown := [name for name in settings if not any(name in names for names in received)]):
+        yield f"--gen_kwargs {', '.join(unknown)}: {model.name} does not receive {'them' if unknown[1:] else 'it'}"
+
+
 @click.command("doctor")
 @click.option("--model", "-m", required=True, help="As in `run`: provider/name or an alias.")
 @click.option("--model-args", default="", help="Its arguments: key=value,key=value.")
 @_drawer_options
 @include_option("A Python file with a model of yours.")
+@click.option("--gen-kwargs", default="", help="As in `run`: settings of every call (num_inference_steps=8).")
 @click.option("--prices", type=click.Path(path_type=Path, exists=True), help="YAML price table, for what it cost.")
 @click.option("--json", "as_json", is_flag=True, help="All of it as JSON.")
 def doctor_command(
@@ -87,6 +96,7 @@ def doctor_command(
     drawer: str,
     drawer_args: str,
     include: tuple[Path, ...],
+    gen_kwargs: str,
     prices: Path | None,
     as_json: bool,
 ) -> int:
@@ -106,6 +116,12 @@ def doctor_command(
 
     price = price_of(prices, pair_name(model, drawer)) if prices else None
     patient = _made(include, model, model_args, drawer, drawer_args)
+    settings = parse_arguments(gen_kwargs)
+    if own := [name for name in ("max_new_tokens", "temperature", "seed") if name in settings]:
+        raise BadInput(f"--gen-kwargs {', '.join(own)}: the doctor's calls have their own")
+    refuse_misspelt(settings)
+    for line in _unsent(settings, patient):
+        notice(line)
     done = count(1)
 
     def told(finding: Check) -> None:
@@ -113,7 +129,7 @@ def doctor_command(
 
     async def look() -> Examination:
         try:
-            return await examine(patient, price, told)
+            return await examine(patient, price, told, settings)
         finally:
             await patient.close()
 

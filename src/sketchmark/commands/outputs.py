@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import os
-import sys
 from pathlib import Path
 
 import click
 
-from sketchmark.commands.options import RUN, output_option
+from sketchmark.commands.options import RUN, open_address, output_option
 from sketchmark.terminal import tell, tell_all
 
 
@@ -99,14 +98,6 @@ def view_command(folder: Path, port: int, no_browser: bool, site: Path | None) -
 
     def ready(address: str) -> None:
         tell(f"Looking at {folder} on {address}  (Ctrl-C to stop)")
-        if not no_browser:
-            _open(address)
+        open_address(address, no_browser)
 
     serve(folder, port, ready)
-
-
-def _open(address: str) -> None:
-    """Open the browser, unless no window can open (ssh, container): there the opener would only print errors."""
-    windows = ("DISPLAY", "WAYLAND_DISPLAY", "BROWSER")
-    if not sys.platform.startswith("linux") or any(os.environ.get(name) for name in windows):
-        click.launch(address)

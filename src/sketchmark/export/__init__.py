@@ -18,6 +18,7 @@ from sketchmark.folder.index import CellView, RunView
 from sketchmark.folder.lock import new_folder
 from sketchmark.folder.records import said
 from sketchmark.results import summary
+from sketchmark.results.repeats import averaged
 from sketchmark.results.summary import withheld
 from sketchmark.terminal import counted
 
@@ -86,17 +87,15 @@ def started(run: RunView) -> datetime:
 
 def means(cell: CellView) -> dict[str, tuple[float, float | None, int]]:
     """Return name → (mean, standard error, n) over the scored samples; empty if the scores are withheld."""
-    if withheld(cell.rows.values()):
+    if withheld(cell.rows):
         return {}
-    rows, found = cell.rows.values(), {}
+    found = {}
     for name in cell.rows.names():
-        all_of = summary.sample_values(rows, name)
-        n = len(all_of)
-        if not n:
-            continue
-        mean = sum(all_of) / n
-        spread = math.sqrt(sum((v - mean) ** 2 for v in all_of) / (n - 1) / n) if n > 1 else None
-        found[name] = (mean, spread, n)
+        _, values = averaged(cell.rows, cell.rows.metric(name))
+        if n := len(values):
+            mean = sum(values.tolist()) / n
+            spread = math.sqrt(sum((v - mean) ** 2 for v in values.tolist()) / (n - 1) / n) if n > 1 else None
+            found[name] = (mean, spread, n)
     return found
 
 

@@ -70,6 +70,9 @@ _NO_IMAGES = re.compile(
 )
 """Messages of servers whose model takes text only. Every call with an image fails so, and none without."""
 
+_NEEDS_IMAGE = re.compile(r"missing preprocess images?\b", re.IGNORECASE)
+"""Message of vLLM-Omni, with status 500, when a pipeline that edits images is given none."""
+
 _RETIRED = re.compile(
     r"\bmodels?\b.{0,120}?(?:(?:has been|have been|is|are|was|were) (?:now |been )?(?:deprecated|retired|shut ?down"
     r"|sunset|decommissioned|discontinued)|no longer (?:available|supported))|model_(?:decommissioned|retired)",
@@ -77,6 +80,7 @@ _RETIRED = re.compile(
 )
 
 USE_BLIND = "this model takes text only: --mode blind asks the questions without their images"
+SHOW_IMAGE = "this model edits an image it is shown: for drawings without one name another drawer"
 _CHOOSE_ANOTHER = "this model is retired: name one that its provider lists now"
 
 
@@ -228,6 +232,8 @@ def lasting_failure(status: int, sent: str, message: str, address: str = "") -> 
     """Return a failure that every other call would meet too, judged by its status and response body."""
     if _NO_IMAGES.search(sent):
         return FailedTry("no_images", message, remedy=USE_BLIND)
+    if _NEEDS_IMAGE.search(sent):
+        return FailedTry("needs_image", message, remedy=SHOW_IMAGE)
     if status >= 500:
         return None
     if status in (400, 404, 410) and _RETIRED.search(sent):

@@ -12,7 +12,7 @@ from collections.abc import Collection
 from dataclasses import replace
 from typing import Any
 
-from sketchmark.episode.model import Abilities, Model, Options, Reply, Usage
+from sketchmark.episode.model import Abilities, Listing, Model, Options, Reply, Usage
 from sketchmark.episode.sample import Context
 from sketchmark.errors import BadInput, CannotPlay
 from sketchmark.models import layout
@@ -60,8 +60,10 @@ class Pair(Model):
     async def retirements(self) -> dict[str, str]:
         return {**await self.thinker.retirements(), **await self.drawer.retirements()}
 
-    async def takes_images(self) -> bool | None:
-        return await self.thinker.takes_images()
+    async def listing(self) -> Listing:
+        """Return the thinker's. The drawer's is read too: it may change what the drawer is sent."""
+        await self.drawer.listing()
+        return await self.thinker.listing()
 
     async def close(self) -> None:
         await asyncio.gather(self.thinker.close(), self.drawer.close())

@@ -18,7 +18,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from sketchmark.episode.model import Abilities, CallNotes, Model, Options, Reply, Usage
+from sketchmark.episode.model import Abilities, CallNotes, Listing, Model, Options, Reply, Usage
 from sketchmark.episode.sample import Context
 from sketchmark.errors import BadInput, CallFailed
 from sketchmark.secrets import redacted
@@ -54,8 +54,8 @@ class Wrapped(Model):
     async def retirements(self) -> dict[str, str]:
         return await self._model.retirements()
 
-    async def takes_images(self) -> bool | None:
-        return await self._model.takes_images()
+    async def listing(self) -> Listing:
+        return await self._model.listing()
 
     async def close(self) -> None:
         await self._model.close()

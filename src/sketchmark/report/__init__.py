@@ -32,7 +32,7 @@ from sketchmark.markup import (
 )
 from sketchmark.plots import Drawing, charts
 from sketchmark.report.gallery import Frames, gallery, opening_strips
-from sketchmark.report.story import Story, alignment, compared, findings, published, story_of
+from sketchmark.report.story import Story, alignment, compared, findings, published, repeated_tables, story_of
 from sketchmark.results import summary
 from sketchmark.results.aggregate import results_before, warned
 from sketchmark.results.scorings import told
@@ -125,6 +125,7 @@ def page(run: RunView) -> str:
         "Where does the gain come from?": listed_lines(findings(run)) if several else None,
         "Right drawing, right answer?": _drawn(run, found),
         "Does the answer follow the drawing?": alignment(stored) if RA_AL in scorings else None,
+        "Repeats": _repeats(stored),
         "Published scores": published(found.published) if found.published else None,
         "Failures": _failures(cells),
         "Episodes": gallery(run, frames),
@@ -336,6 +337,16 @@ def _curves(curves: Sequence[summary.Curve]) -> Html | None:
         )
         figures.append(figure(title, draw))
     return tag("div", *figures, class_="charts") if figures else None
+
+
+def _repeats(stored: Mapping[str, CellResult]) -> Html | None:
+    """Show the scores of repeated episodes, with pass@k by k as a chart."""
+    tables = repeated_tables(stored)
+    figures = [
+        figure(f"{one.task}: {name} by k", partial(charts.curve, one, name=name))
+        for name, one in summary.passes(stored)
+    ]
+    return join(tables, tag("div", *figures, class_="charts") if figures else None) if tables else None
 
 
 def _drawn(run: RunView, found: Comparison) -> Html | None:

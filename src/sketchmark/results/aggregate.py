@@ -18,6 +18,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from msgspec import Struct
 
 from sketchmark.answers.choices import offered
@@ -29,16 +30,16 @@ from sketchmark.errors import SketchmarkError
 from sketchmark.files import own_file, own_folder, write_json
 from sketchmark.files.jsonl import LineReader
 from sketchmark.folder import RunFolder, unscored
+from sketchmark.folder.builders import as_rows
 from sketchmark.folder.format import CellRecord, SampleLine, Score
 from sketchmark.folder.lock import part_in_words
 from sketchmark.folder.results_format import Baseline, BenchmarkTotal, CellResult, Gain, Mean, Results
 from sketchmark.results import NO_VERDICT
-from sketchmark.results.repeats import summarise_repeats
+from sketchmark.results.repeats import answer_codes, averaged, summarise_repeats
 from sketchmark.results.rescore import first_of_each_kind, score_jointly
 from sketchmark.results.scorings import difference_in
 from sketchmark.results.summary import (
     SEEING,
-    averaged,
     cell_result,
     correct,
     describe,
@@ -99,13 +100,15 @@ def totals(
 def _part(share: Share, cell: CellRecord, rows: Rows, scoring: str) -> _Part:
     score = share.scores.get(rules_of(scoring), cell.headline)
     values, clusters = {}, []
-    for row, value in averaged(
-        (row for row in rows.values() if row.scoring == scoring), lambda row: row.value(score)
-    ):
-        values[row.sample] = value
+    columns = as_rows(rows)
+    known = np.array([kind[0] == scoring for kind in columns.lists["kinds"]], bool)
+    mine = known[columns.arrays["kind"]] if len(columns) else np.zeros(0, bool)
+    for place, value in zip(*averaged(columns, np.where(mine, columns.metric(score), np.nan)), strict=True):
+        row = columns.at(int(place))
+        values[row.sample] = float(value)
         clusters.append(f"{share.source or share.task}/{row.sample if row.cluster is None else row.cluster}")
     part = f"{len(values)} of {share.items} samples scored" if len(values) != share.items else ""
-    return _Part(share, values, clusters, withheld(rows.values()) or part)
+    return _Part(share, values, clusters, withheld(columns) or part)
 
 
 def _total(
@@ -227,10 +230,10 @@ def results_before(folder: RunFolder) -> Results | None:
 def _summary(folder: RunFolder, cell: str, suffix: str, task: Task, seed: int, scoring: str) -> CellResult:
     if scoring != RA_AL and task.settle:
         score_jointly(folder, cell, suffix, task, scoring)
-    rows = folder.scored(cell, suffix).values()
-    summary = cell_result(rows, lambda: folder.scores(cell, suffix), task, scoring, seed)
-    if task.headline in summary.metrics and any(row.repeat or row.branch for row in rows):
-        summary.repeats = summarise_repeats(list(folder.scores(cell, suffix)), task.headline)
+    rows = folder.scored(cell, suffix)
+    summary = cell_result(rows.values(), lambda: folder.scores(cell, suffix), task, scoring, seed)
+    if task.headline in summary.metrics and rows.repeats:
+        summary.repeats = summarise_repeats(rows, answer_codes(rows, folder.scores(cell, suffix)), task.headline)
     if not suffix and summary.failures.keys() - NO_VERDICT - {"truncated", "unparsed"}:
         summary.reasons = {**first_of_each_kind(folder.failed(cell)), **summary.reasons}
     return summary

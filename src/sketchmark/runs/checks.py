@@ -118,10 +118,16 @@ def check(cell: Cell, model_name: str, can: Abilities) -> Cell:
     return replace(cell, weight=weight, generated=generated, pictured=shown > 0, in_one_call=in_one)
 
 
-async def refuse_images(cells: Sequence[Cell], model: Model) -> None:
-    """Refuse a run that shows images to a model whose server lists it as one of text only."""
+async def refuse_by_listing(cells: Sequence[Cell], model: Model) -> None:
+    """Refuse a run whose cells need what the model has not, by the list of its server."""
+    listed = await model.listing()
+    if cells and listed.says is False:
+        hint = "give it as --drawer, with a --model that generates text"
+        raise CannotPlay(
+            f"{cells[0].name} needs a model that speaks, and {model.name} only draws, says its server", hint
+        )
     pictured = [cell.name for cell in cells if cell.pictured]
-    if pictured and await model.takes_images() is False:
+    if pictured and listed.takes_images is False:
         raise CannotPlay(f"{pictured[0]} shows images, and {model.name} takes none, says its server", USE_BLIND)
 
 

@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 Floats = npt.NDArray[np.float64]
+Whole = npt.NDArray[np.integer]
 Labels = Sequence[object] | npt.NDArray[np.generic]
 
 
@@ -89,12 +90,18 @@ def likeness_in(groups: Clusters, x: Floats) -> float:
     return min(1.0, max(0.0, (between - inside) / whole)) if whole > 0 else 0.0
 
 
-def _codes(labels: Labels) -> npt.NDArray[np.intp]:
+def numbered(values: npt.NDArray[np.generic]) -> Whole:
+    """Return the number of each value among the different ones, in the order of their first appearance."""
+    _, first, inverse = np.unique(values, return_index=True, return_inverse=True)
+    rank = np.empty(len(first), np.intp)
+    rank[np.argsort(first, kind="stable")] = np.arange(len(first))
+    found: Whole = rank[inverse.reshape(-1)]
+    return found
+
+
+def _codes(labels: Labels) -> Whole:
     if isinstance(labels, np.ndarray) and labels.dtype.kind in "iu":  # the same order without a loop
-        _, first, inverse = np.unique(labels, return_index=True, return_inverse=True)
-        rank = np.empty(len(first), dtype=np.intp)
-        rank[np.argsort(first, kind="stable")] = np.arange(len(first))
-        return rank[inverse.reshape(-1)]
+        return numbered(labels)
     seen: dict[object, int] = {}
     codes = np.empty(len(labels), dtype=np.intp)
     for place, label in enumerate(labels):

@@ -17,7 +17,7 @@ from sketchmark.episode.model import Finish
 from sketchmark.episode.sample import Author
 from sketchmark.folder import EPISODES
 from sketchmark.folder.columns import Array, Floats
-from sketchmark.folder.format import EpisodeLine, Score
+from sketchmark.folder.format import EpisodeLine, Score, episode_key
 from sketchmark.folder.index import CellView, RunView, outcome
 from sketchmark.folder.records import drawings_right, drawn_names, input_names, said, sound_names
 from sketchmark.folder.results_format import TwoReadings
@@ -386,19 +386,28 @@ def card(run: RunView, hit: Hit) -> dict[str, Any]:
         "true": true[wrong] if wrong is not None and wrong < len(true) else None,
         "answer": parsed(notes, answers),
         "expected": plain_answer(notes.get("expected")),
-        "direct": direct_answer(base, hit.sample) if base else None,
+        "direct": direct_answer(base, record) if base else None,
         "seconds": record.seconds,
         "tokens": hit.row.usage.get("tokens_out", 0) if hit.row else 0,
     }
 
 
-def direct_answer(base: CellView, sample: str) -> dict[str, Any] | None:
+def counterpart(cell: CellView, record: EpisodeLine) -> str | None:
+    """Return the episode of another cell that belongs to this one: of the same repeat and answer, else of the same
+    repeat, else the first of the sample; None if there is none."""
+    sample = record.sample.id
+    keys = record.key, episode_key(sample, record.repeat), sample
+    return next((key for key in keys if key in cell.episodes), None)
+
+
+def direct_answer(base: CellView, record: EpisodeLine) -> dict[str, Any] | None:
     """Return the answer without drawing to the same sample; None if there is none."""
-    if sample not in base.episodes:
+    sample = counterpart(base, record)
+    if sample is None:
         return None
     score = base.score(sample)
     answer = parsed(score.notes if score else {}, said(base.episode(sample)))
-    return {"cell": base.name, "outcome": outcome(base.value(sample)), "answer": answer}
+    return {"cell": base.name, "sample": sample, "outcome": outcome(base.value(sample)), "answer": answer}
 
 
 def parsed(notes: Mapping[str, Any], answers: Sequence[str]) -> Any:

@@ -10,6 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
+from sketchmark.comparison.headlines import repeats_table
 from sketchmark.comparison.leaderboard import standings
 from sketchmark.errors import BadInput, SketchmarkError
 from sketchmark.files.jsonl import plain
@@ -229,18 +230,29 @@ def run_charts(run: RunView) -> dict[str, Any]:
         "saved_chart": str(charts.scores(panels, 900).svg()) if panels else "",
         "curves": [_curve(one) for one in summary.curves(run)],
         "drawing_and_answer": plain(drawn),
+        "repeats": _repeats(run),
         "readings": scorings.told(run.folder),
         "findings": findings(run),
     }
+
+
+def _repeats(run: RunView) -> dict[str, Any] | None:
+    """Return the table of repeated episodes as of the last scoring, and charts of pass@k by k."""
+    stored = summary.live_results(run)
+    table = repeats_table({(name,): cell.repeats for name, cell in stored.items() if cell.repeats})
+    if table is None:
+        return None
+    charts = [_curve(one, name) for name, one in summary.passes(stored)]
+    return {"columns": table.columns, "rows": table.rows, "below": table.below, "charts": charts}
 
 
 def _both(draw: Callable[[float], Drawing]) -> dict[str, str]:
     return {"wide": str(draw(WIDE).svg(page=True)), "narrow": str(draw(NARROW).svg(page=True))}
 
 
-def _curve(found: summary.Curve) -> dict[str, Any]:
-    title = f"{found.task}: score by {found.key}"
-    draw: Callable[[float], Drawing] = partial(charts.curve, found)
+def _curve(found: summary.Curve, name: str = "score") -> dict[str, Any]:
+    title = f"{found.task}: {name} by {found.key}"
+    draw: Callable[[float], Drawing] = partial(charts.curve, found, name=name)
     if not found.numeric:
         draw = partial(charts.forest, charts.groups_of(found), signed=False)
     pictures = {"wide": str(draw(560).svg(page=True)), "narrow": str(draw(NARROW).svg(page=True))}

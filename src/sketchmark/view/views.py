@@ -10,6 +10,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any, cast
 
+import numpy as np
+
 from sketchmark.comparison.pairs import (
     across_canvases,
     across_modes,
@@ -19,19 +21,22 @@ from sketchmark.comparison.pairs import (
 from sketchmark.errors import BadInput
 from sketchmark.files.jsonl import plain, read_regular
 from sketchmark.folder import differences
-from sketchmark.folder.format import DRAWING_MODE, label_of
+from sketchmark.folder.format import DRAWING_MODE, EpisodeLine, label_of
 from sketchmark.folder.index import CellView, RunView, change, outcome
 from sketchmark.folder.records import said
 from sketchmark.media import Picture
 from sketchmark.results import summary
+from sketchmark.results.repeats import sample_codes
 from sketchmark.view import media
 from sketchmark.view.media import Thumbnails
 from sketchmark.view.query import (
     PAGE,
+    Hit,
     Hits,
     Query,
     Readings,
     card,
+    counterpart,
     direct_answer,
     facets,
     parsed,
@@ -202,17 +207,18 @@ class Views:
             "frames": media.frames(cell.folder, record, notes),
             "answer": parsed(notes, said(record)),
             "expected": plain_answer(notes.get("expected")),
-            "direct": direct_answer(base, sample) if base else None,
+            "direct": direct_answer(base, record) if base else None,
             "sounds": media.in_words(cell.folder, record),
             "score": plain(score),
             "readings": [plain(found[sample]) for found in read.values() if sample in found],
             "outcome": outcome(cell.value(sample)),
-            "change": change(base.value(sample), cell.value(sample)) if base else None,
+            "change": _change(base, cell, record) if base else None,
             "siblings": [
-                {"cell": other.name, "outcome": outcome(other.value(sample))}
+                {"cell": other.name, "sample": key, "outcome": outcome(other.value(key))}
                 for other in run.cells.values()
-                if other.task == cell.task and sample in other.episodes
+                if other.task == cell.task and (key := counterpart(other, record))
             ],
+            **_repeats(run, cell, record),
             "position": at + 1,
             "total": len(hits),
             "before": _neighbour(hits, at, -1, cell),
@@ -304,6 +310,30 @@ class Views:
         if path is None:
             raise BadInput("this run has no report yet", "sketchmark report RUN makes it")
         return read_regular(path)
+
+
+_REPEATS = 64
+"""Repeats and answers of a sample that a page shows."""
+
+
+def _repeats(run: RunView, cell: CellView, record: EpisodeLine) -> dict[str, Any]:
+    """Return all episodes of a sample in this cell, in the order of their repeats and answers; nothing if there is
+    only one."""
+    codes = sample_codes(cell.episodes)
+    places = np.flatnonzero(codes == codes[cell.episodes.place(record.key)])
+    keys = [cell.episodes.key(at) for at in places[:_REPEATS].tolist()]
+    hits = (Hit(cell, key, cell.rows.get(key), cell.value(key), None) for key in keys)
+    arrays = cell.episodes.arrays
+    shown = [
+        {**card(run, hit), "repeat": int(arrays["repeat"][at]), "branch": int(arrays["branch"][at])}
+        for at, hit in zip(places, hits, strict=False)
+    ]
+    return {"repeats": shown, "repeated": len(places)} if len(places) > 1 else {"repeats": [], "repeated": 0}
+
+
+def _change(base: CellView, cell: CellView, record: EpisodeLine) -> str | None:
+    key = counterpart(base, record)
+    return change(base.value(key), cell.value(record.key)) if key else None
 
 
 def _report_of(run: RunView) -> Path | None:

@@ -30,7 +30,7 @@ from sketchmark.models import layout
 from sketchmark.models.arguments import Arguments, Value
 from sketchmark.models.layout import finish_of_text
 from sketchmark.models.providers import Provider
-from sketchmark.models.providers.openai_chat import ChatEndpoint, by_stage
+from sketchmark.models.providers.openai_chat import ChatEndpoint, as_user_texts, by_stage
 
 NUMBERS = (
     *("cfg_text_scale", "cfg_img_scale", "cfg_interval", "cfg_renorm_min", "timestep_shift", "text_temperature"),
@@ -331,9 +331,7 @@ class BagelServer(ChatEndpoint):
 
     def _reduced(self, context: Context, how: str) -> tuple[Context, layout.LeftOut]:
         """Return the part of the context that reaches the model of a drawing, as the user's, and name the rest."""
-        context, dropped = layout.newest_pictures(context, 1, f"the server {how} one")
-        context, unsaid = layout.all_as_user(context, "the server")
-        return context, (*dropped, *unsaid, *layout.places_lost(context, "the server joins the texts"))
+        return as_user_texts(context, most=1, how=f"{how} one")
 
     async def _base_request(self, model: str, context: Context, options: Options) -> dict[str, Any]:
         """Return a chat request without the sampling that a default deployment adds to the request's own:

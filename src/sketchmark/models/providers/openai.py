@@ -42,6 +42,7 @@ from sketchmark.models.layout import (
 from sketchmark.models.providers import Provider
 from sketchmark.models.providers.openai_chat import (
     ChatEndpoint,
+    as_user_texts,
     by_stage,
     known_settings,
     refused_or_raise,
@@ -333,6 +334,12 @@ class OpenAI(ChatEndpoint):
 
     async def _draw_by_chat(self, drawer: str, context: Context, options: Options) -> Reply:
         context, left_out = layout.without_empty_texts(context)
+        if self._stages == "2":
+            context, lost = as_user_texts(context, most=1, how="conditions a drawing on one")
+            left_out += lost
+        elif self._stages == "1" or (self._listed is not None and self._listed.says is False):
+            context, lost = as_user_texts(context)
+            left_out += lost
         request = await self._chat_request(drawer, context, options)
         drawn = known_settings(options.extra, _DRAWN_IN_CHAT)
         staged = by_stage(request, drawn, options.seed) if self._stages == "2" else {}
