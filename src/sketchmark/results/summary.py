@@ -187,7 +187,8 @@ def _mean(metric: str, rows: Rows, chosen: Mask, seed: int = 0) -> Interval:
 
 def interval_of(rows: Rows, values: Floats, seed: int = 0) -> Interval:
     """Return the mean over samples with its interval; rows without the value have NaN."""
-    at, found = averaged(rows, values)
+    at = np.flatnonzero(~np.isnan(values))
+    at, found = averaged(rows, values) if rows.repeats else (at, values[at])
     labels, shared = rows.labels()
     return interval(found, labels[at] if shared else None, seed=seed)
 
