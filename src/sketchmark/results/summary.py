@@ -185,10 +185,15 @@ def _mean(metric: str, rows: Rows, chosen: Mask, seed: int = 0) -> Interval:
     return interval_of(rows, np.where(chosen, rows.metric(metric), np.nan), seed)
 
 
+def _of_samples(rows: Rows, values: Floats) -> tuple[Places, Floats]:
+    """Return the row and the value of each sample that has one, averaged over repeats if there are any."""
+    at = np.flatnonzero(~np.isnan(values))
+    return averaged(rows, values) if rows.repeats else (at, values[at])
+
+
 def interval_of(rows: Rows, values: Floats, seed: int = 0) -> Interval:
     """Return the mean over samples with its interval; rows without the value have NaN."""
-    at = np.flatnonzero(~np.isnan(values))
-    at, found = averaged(rows, values) if rows.repeats else (at, values[at])
+    at, found = _of_samples(rows, values)
     labels, shared = rows.labels()
     return interval(found, labels[at] if shared else None, seed=seed)
 
@@ -557,6 +562,6 @@ def _shown(cell: CellView) -> Mask:
 
 def _answers(cell: CellView, chosen: Mask) -> Answers:
     found = _mean(cell.headline, cell.rows, chosen)
-    _, values = averaged(cell.rows, np.where(chosen, cell.rows.metric(cell.headline), np.nan))
+    _, values = _of_samples(cell.rows, np.where(chosen, cell.rows.metric(cell.headline), np.nan))
     right = int((values >= 1).sum())
     return Answers(found.mean, (found.low, found.high), found.n, right)
