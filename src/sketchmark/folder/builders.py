@@ -80,7 +80,7 @@ class Builder(Generic[Record, Made]):
             return
         arrays = self._arrays(self._records)
         arrays["begin"] = np.array(self._begins, np.int64)
-        self._parts.append(arrays)
+        self._parts.append({name: _small(values) for name, values in arrays.items()})
         for name in self.TEXTS:
             self._strings[name].append(Strings.of([self._text(name, record) for record in self._records]))
         self._records, self._begins = [], []
@@ -92,11 +92,16 @@ class Builder(Generic[Record, Made]):
         raise NotImplementedError
 
     def columns(self, *, ordered: bool = True) -> Made:
-        """Return the newest row of each key; `ordered`: rows in the order of the samples."""
+        """Return the newest row of each key; `ordered`: in the order of the samples. The builder is then empty."""
         self._flush()
         names = dict.fromkeys(name for part in self._parts for name in part)
-        arrays = {name: _packed(name, [self._column(name, part) for part in self._parts]) for name in names}
+        sizes = [len(part["index"]) for part in self._parts]
+        arrays = {
+            name: _small(np.concatenate([_column(name, part, n) for part, n in zip(self._parts, sizes, strict=True)]))
+            for name in names
+        }
         strings = {name: Strings.joined(parts) for name, parts in self._strings.items()}
+        self._parts, self._strings = [], {name: [] for name in self.TEXTS}
         for name, texts in strings.items():
             arrays[name], arrays[f"{name}.lengths"] = texts.data, texts.lengths
         lists: Lists = {
@@ -120,19 +125,16 @@ class Builder(Generic[Record, Made]):
                 _code_floats(made, name)
         return self.KIND(arrays, lists)
 
-    @staticmethod
-    def _column(name: str, part: dict[str, Array]) -> Array:
-        if name in part:
-            return part[name]
-        n = len(part["index"])
-        return (
-            np.full(n, np.nan) if name.startswith("v.") else np.full(n, -1 if name.startswith("g.") else 0, np.int8)
-        )
+
+def _column(name: str, part: dict[str, Array], n: int) -> Array:
+    """Take a column out of a part, of which two copies are not needed; a missing one is filled in."""
+    if name in part:
+        return part.pop(name)
+    return np.full(n, np.nan) if name.startswith("v.") else np.full(n, -1 if name.startswith("g.") else 0, np.int8)
 
 
-def _packed(name: str, parts: Sequence[Array]) -> Array:
-    joined = np.concatenate(parts)
-    return joined if joined.dtype.kind == "f" else small(joined)
+def _small(values: Array) -> Array:
+    return values if values.dtype.kind == "f" else small(values)
 
 
 _FEW = 256

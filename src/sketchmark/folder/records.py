@@ -209,7 +209,7 @@ class Seen:
     64 bits with a random key. Among a million, one is taken for another with a probability of 1 in 20 million."""
 
     def __init__(self) -> None:
-        self._table = array("Q", bytes(8 * 64))
+        self._table = array("Q", [0]) * 64
         self._size = 0
 
     def __len__(self) -> int:
@@ -227,7 +227,7 @@ class Seen:
         self._table[place] = wanted
         self._size += 1
         if 2 * self._size > len(self._table):
-            before, self._table = self._table, array("Q", bytes(16 * len(self._table)))
+            before, self._table = self._table, array("Q", [0]) * (2 * len(self._table))
             for known in before:
                 if known:
                     self._table[self._place(known)] = known
