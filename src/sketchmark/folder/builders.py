@@ -14,6 +14,7 @@ import numpy as np
 
 from sketchmark.errors import BadInput
 from sketchmark.files.jsonl import LineReader, open_regular
+from sketchmark.folder.column_file import State, load, store
 from sketchmark.folder.columns import (
     PLACE,
     RIGHT,
@@ -30,7 +31,6 @@ from sketchmark.folder.columns import (
     small,
 )
 from sketchmark.folder.format import Score
-from sketchmark.folder.stored import State, load, store
 
 Record = TypeVar("Record", bound=Any)
 _HUGE = 2**62

@@ -16,11 +16,11 @@ from sketchmark.files import write_json
 from sketchmark.files.jsonl import encode, seal
 from sketchmark.folder import NUMBERS, SCORES, RunFolder
 from sketchmark.folder.builders import RowBuilder, Source
+from sketchmark.folder.column_file import place_of
 from sketchmark.folder.columns import Rows
 from sketchmark.folder.format import Score
 from sketchmark.folder.index import RunView
 from sketchmark.folder.records import newest
-from sketchmark.folder.stored import place_of
 from sketchmark.report import page
 from sketchmark.testing import played
 
