@@ -143,7 +143,7 @@ def score_command(
     )
     grading = Grading(judge=judging, extractor=quoting)
     helpers = Helpers(
-        str(folder.path.resolve()),
+        str(folder.path),
         tuple(str(path.resolve()) for path in include),
         trust_code,
         str(data or "") or None,
