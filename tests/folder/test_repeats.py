@@ -116,8 +116,8 @@ def test_exports_and_the_viewer_distinguish_repeats(repeated: RunFolder, tmp_pat
     _, *files = export(repeated, "lmms-eval", tmp_path / "out")
     (path,) = (file for file in files if "maze_2" in file.name or file.name.endswith("samples_maze.jsonl"))
     lines = [json.loads(line) for line in path.read_bytes().splitlines()]
-    found = [(one["doc_id"], one.get("sketchmark_repeat", 0), one.get("sketchmark_branch", 0)) for one in lines]
-    assert found == [(0, 0, 0), (0, 0, 2), (0, 1, 0), (1, 0, 0)]
+    found = [(one["doc_id"], len(one["resps"][0]), len(one.get("sketchmark_episodes", ()))) for one in lines]
+    assert found == [(0, 3, 3), (1, 1, 0)]
     with TestClient(make_app(repeated.path.parent, "token"), base_url="http://127.0.0.1:8000") as client:
         client.get("/", params={"token": "token"})
 

@@ -60,6 +60,11 @@ class _Handler(BaseHTTPRequestHandler):
         if "image_url" not in json.dumps(body):
             self._send(500, {"error": {"message": NO_IMAGE, "type": "BadRequestError", "code": 500}})
             return
+        if (images := json.dumps(body).count('"url"')) > 4:
+            limit = "At most 4 images are supported by this model."
+            words = f"Image generation failed: Received {images} input images. {limit}"
+            self._send(500, {"error": {"message": words, "type": "BadRequestError", "code": 500}})
+            return
         drawn = base64.b64encode(colour("red").data).decode()
         content = [{"type": "image_url", "image_url": {"url": f"data:image/png;base64,{drawn}"}}]
         message = {"role": "assistant", "content": content}
@@ -151,6 +156,17 @@ async def test_a_drawing_without_an_image_fails_once_and_says_why(server: Editor
     await model.close()
     assert caught.value.kind == "needs_image" and caught.value.stops_run and len(server.asked) == 1
     assert caught.value.hint and "edits an image" in caught.value.hint
+
+
+async def test_a_server_that_takes_fewer_images_gets_the_newest_and_the_reply_says_so(server: Editor) -> None:
+    model = OpenAI("edit", base_url=server.url, stages="1")
+    shown = Context((*[Part(colour("red"))] * 6, Part("draw")))
+    for asked in (2, 3):
+        reply = await model.draw(shown, Options())
+        assert reply.picture and reply.left_out == ("2 of 6 pictures: the server takes 4, the newest 4 were sent",)
+        assert len(server.asked) == asked, "the limit is learnt once"
+    await model.close()
+    assert [json.dumps(body).count('"url"') for body in server.asked] == [6, 4, 4]
 
 
 @pytest.mark.parametrize(("stages", "images"), [("1", 2), ("2", 1)])

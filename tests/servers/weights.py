@@ -1,8 +1,10 @@
 """Checkpoints with random weights, of the real classes and with all their files, so that real servers load them.
 
     python -m tests.servers.weights FOLDER [small|middle]
+    python -m tests.servers.weights FOLDER edit QWEN25VL
 
-`small` has 1 million parameters, `middle` 67 million. The tokenizer is trained on this repository's pages.
+`small` has 1 million parameters, `middle` 67 million. The tokenizer is trained on this repository's pages. `edit` is
+a Qwen-Image-Edit-Plus whose text encoder is the Qwen2.5-VL in the other folder; it needs diffusers.
 """
 
 from __future__ import annotations
@@ -137,5 +139,54 @@ def make_qwen25vl(folder: Path, size: str = "small", *, ends: float = 1.0) -> Pa
     return folder
 
 
+def make_image_edit(folder: Path, encoder: Path) -> Path:
+    """Write a Qwen-Image-Edit-Plus pipeline. Its decoder halves the sides four times instead of three, because the
+    pipeline enlarges every image to a megapixel: a drawing then takes seconds on a CPU."""
+    import torch
+    from diffusers import (
+        AutoencoderKLQwenImage,
+        FlowMatchEulerDiscreteScheduler,
+        QwenImageEditPlusPipeline,
+        QwenImageTransformer2DModel,
+    )
+    from transformers import AutoProcessor, AutoTokenizer, Qwen2_5_VLForConditionalGeneration
+
+    torch.manual_seed(0)
+    reader = Qwen2_5_VLForConditionalGeneration.from_pretrained(encoder)
+    channels, halvings = 4, 4
+    painter = QwenImageTransformer2DModel(
+        patch_size=2,
+        in_channels=4 * channels,
+        out_channels=channels,
+        num_layers=1,
+        attention_head_dim=16,
+        num_attention_heads=2,
+        joint_attention_dim=reader.config.get_text_config().hidden_size,
+        axes_dims_rope=(8, 4, 4),
+    )
+    decoder = AutoencoderKLQwenImage(
+        base_dim=2 * channels,
+        z_dim=channels,
+        dim_mult=[1] * (halvings + 1),
+        num_res_blocks=1,
+        temperal_downsample=[False] * halvings,
+        latents_mean=[0.0] * channels,
+        latents_std=[1.0] * channels,
+    )
+    QwenImageEditPlusPipeline(
+        scheduler=FlowMatchEulerDiscreteScheduler(),
+        vae=decoder,
+        text_encoder=reader,
+        tokenizer=AutoTokenizer.from_pretrained(encoder),
+        processor=AutoProcessor.from_pretrained(encoder),
+        transformer=painter,
+    ).save_pretrained(folder)
+    return folder
+
+
 if __name__ == "__main__":
-    make_qwen25vl(Path(sys.argv[1]), *sys.argv[2:])
+    out, *rest = sys.argv[1:]
+    if rest[:1] == ["edit"]:
+        make_image_edit(Path(out), Path(rest[1]))
+    else:
+        make_qwen25vl(Path(out), *rest)

@@ -20,6 +20,7 @@ COMMANDS = {
     "play": Entry("play", "Solve samples yourself in the browser.", "Run"),
     "doctor": Entry("models", "Test what a model can do in some twenty small calls.", "Run"),
     "serve": Entry("models", "Serve a model to OpenAI clients on this machine.", "Run"),
+    "rewards": Entry("models", "Serve the rewards of training to trainers.", "Run"),
     "list": Entry("list", "List tasks, models or worlds.", "Look"),
     "show": Entry("list", "Show the prompts, data and scores of a task.", "Look"),
     "compare": Entry("compare", "Compare modes, canvases and runs; a leaderboard.", "Look"),
@@ -61,6 +62,7 @@ MEANT = {
     "convert": "export RUN",
     "validate": "check FILE",
     "generate": "make",
+    "train": "rewards",
     "version": "--version",
 }
 """Names from other tools, or nearly ours, and what to type here."""

@@ -21,7 +21,7 @@ from sketchmark.engines import run_async
 from sketchmark.episode.model import Model
 from sketchmark.errors import BadInput
 from sketchmark.models import paired
-from sketchmark.models.arguments import refuse_misspelt
+from sketchmark.models.arguments import refuse_misspelt, structured
 from sketchmark.models.wrappers import price_of
 from sketchmark.settings import pair_name, parse_arguments
 from sketchmark.terminal import notice, tell, tell_all
@@ -116,7 +116,7 @@ def doctor_command(
 
     price = price_of(prices, pair_name(model, drawer)) if prices else None
     patient = _made(include, model, model_args, drawer, drawer_args)
-    settings = parse_arguments(gen_kwargs)
+    settings = structured(parse_arguments(gen_kwargs))
     if own := [name for name in ("max_new_tokens", "temperature", "seed") if name in settings]:
         raise BadInput(f"--gen-kwargs {', '.join(own)}: the doctor's calls have their own")
     refuse_misspelt(settings)
@@ -142,6 +142,16 @@ def doctor_command(
         for line in in_lines(found, columns()):
             tell(line)
     return 0 if found.is_healthy else 1
+
+
+def _key(name: str | None) -> str | None:
+    """Return the key in an environment variable, which is kept out of all output from then on."""
+    from sketchmark.secrets import remember
+
+    key = remember(os.environ.get(name, "")) if name else None
+    if name and not key:
+        raise BadInput(f"--key-env: the environment has no {name}", f"export {name}=...")
+    return key
 
 
 @click.command("serve")
@@ -178,7 +188,6 @@ def serve_command(
     key_env: str | None,
 ) -> None:
     """Serve MODEL to OpenAI clients on this machine, optionally slow and unreliable on purpose."""
-    from sketchmark.secrets import remember
     from sketchmark.serve import serve
     from sketchmark.serve.batches import parse_fates
     from sketchmark.serve.faults import Faults, Silent, parse_silent
@@ -186,12 +195,27 @@ def serve_command(
     unheard = parse_silent(silent)
     faults = Faults.parse(fail, latency, seed)
     fates = parse_fates(batch)
-    key = remember(os.environ.get(key_env, "")) if key_env else None
-    if key_env and not key:
-        raise BadInput(f"--key-env: the environment has no {key_env}", f"export {key_env}=...")
+    key = _key(key_env)
     served = Silent(_made(include, model, model_args, drawer, drawer_args), unheard)
 
     def ready(url: str) -> None:
         tell(f"Serving {pair_name(model, drawer)} at {url}")
 
     asyncio.run(serve(served, host=host, port=port, ready=ready, faults=faults, key=key, fates=fates))
+
+
+@click.command("rewards")
+@click.option("--host", default="127.0.0.1", show_default=True, help="Another address only with --key-env.")
+@click.option("--port", default=8436, show_default=True, help="0 takes any free port.")
+@click.option("--processes", default=0, type=click.IntRange(0, 512), help="Processes that score; 0: one per core.")
+@click.option("--key-env", default=None, help="Require the key in this environment variable.")
+def rewards_command(host: str, port: int, processes: int, key_env: str | None) -> None:
+    """Serve the rewards of generated worlds: drawn frames in, numbers out, as JSON (docs/train.md)."""
+    from sketchmark.training.server import serve_rewards
+
+    key = _key(key_env)
+
+    def ready(url: str) -> None:
+        tell(f"Rewards at {url}/score  (Ctrl-C stops)")
+
+    run_async(serve_rewards(host=host, port=port, key=key, processes=processes, ready=ready))

@@ -175,7 +175,10 @@ def exit_code(folder: RunFolder, run: PreparedRun, *, at_cost_limit: bool, verbo
         again = "fix the adapter, then run the same command: it reruns only these"
         tell(f"sketchmark: {raised} episodes failed by an exception in code{where}; {again}", err=True)
     if broke > raised:
-        tell(f"sketchmark: {broke - raised} episodes failed; run again to retry them", err=True)
+        # The same request would be refused again.
+        refused = sum(failure.kind == "bad_request" for failure in failures) == broke - raised
+        again = "change what the server refuses, then run again" if refused else "run again to retry them"
+        tell(f"sketchmark: {broke - raised} episodes failed; {again}", err=True)
     parts = (one for cell in asked.values() for one in (cell, *cell.scorings.values()))
     lacking = any(one.failures or one.problem for one in parts)
     unscored = tell_unscored(asked, "run again to try once more") if lacking else 0

@@ -16,19 +16,23 @@ from sketchmark.terminal import tell, tell_all
 @output_option("Write there instead of printing.", folder=False)
 def card_command(run: Path, output_path: Path | None) -> None:
     """Print a reproduction card of RUN in Markdown: the model and its version as the server reports it, protocol,
-    prompts by digest, what was left out, scoring, failures, cost, versions, and the command that repeats it.
+    prompts by digest, what was left out, scoring, failures, cost, versions, and the command that repeats it. A run of
+    people also gets what a study of human baselines must report.
 
     \b
     sketchmark card runs/my-run --output_path CARD.md
     """
     from sketchmark.folder import RunFolder
+    from sketchmark.human.group import people_section
     from sketchmark.report.card import card
 
     folder = RunFolder.open(run)
+    where = str(run) if output_path is None else os.path.relpath(run, output_path.parent)
+    people = people_section(folder)
+    text = card(folder, where) + (f"\n{people}" if people else "")
     if output_path is None:
-        tell_all(card(folder, str(run)))
+        tell_all(text)
         return
-    text = card(folder, os.path.relpath(run, output_path.parent))
     output_path.write_text(text, "utf-8")
     tell(f"written to {output_path}")
 

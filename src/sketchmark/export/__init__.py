@@ -65,6 +65,21 @@ def episodes(cell: CellView) -> Iterator[tuple[EpisodeLine, ScoreRow | None]]:
         yield from pairs
 
 
+def samples_of(cell: CellView) -> dict[str, list[str]]:
+    """Return sample → the keys of its episodes, in the task's order."""
+    ids = dict(zip(cell.episodes, cell.episodes.samples, strict=True))
+    found: dict[str, list[str]] = {}
+    for key in cell.order():
+        found.setdefault(ids[key], []).append(key)
+    return found
+
+
+def repeats_in(cell: CellView) -> tuple[int, int]:
+    """Return the largest numbers of repeats and of answers to one drawing."""
+    repeats, answers = (1 + int(cell.episodes.arrays[name].max(initial=0)) for name in ("repeat", "branch"))
+    return repeats, answers
+
+
 def names_of(run: RunView) -> dict[str, str]:
     """Return cell → `maze` for direct, else `maze_visual_cot`, as other tools name such tasks. The names are safe as
     file names, even from an untrusted run folder."""

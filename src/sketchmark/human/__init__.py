@@ -16,12 +16,12 @@ from typing import Any
 from sketchmark.episode.model import Model, Options, Reply, Usage
 from sketchmark.episode.sample import Context, Sample
 from sketchmark.errors import BadInput, CallFailed
+from sketchmark.folder.format import PEOPLE
 from sketchmark.human.pages import Given, call_page, drawing_of, record_of
 from sketchmark.media import Picture
 from sketchmark.media.sound import Sound
 from sketchmark.runs.plan import Cell
 
-PREFIX = "human/"
 SKIPPED, LATE, LEFT = "skipped", "out_of_time", "left"
 """Kinds of failure. The first two are the person's and are scored as wrong; one who leaves resumes the sample."""
 
@@ -164,7 +164,7 @@ class Human(Model):
     hears = True
 
     def __init__(self, person: Person) -> None:
-        super().__init__(f"{PREFIX}{person.name}")
+        super().__init__(f"{PEOPLE}{person.name}")
         self._person = person
 
     def identity(self) -> dict[str, Any]:

@@ -234,3 +234,9 @@ async def alone(
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(_FAREWELL):
                 await person.has_seen_end.wait()
+
+
+async def hosting(host: Host, port: int, ready: Callable[[str], None], token: str, listen: str) -> None:
+    """Serve many people until the command is stopped."""
+    async with serving(host, port, ready, token, listen):
+        await asyncio.Event().wait()

@@ -12,9 +12,9 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
-from msgspec import Struct, structs
+from msgspec import Meta, Struct, structs
 
 from sketchmark.episode import Grading
 from sketchmark.episode.sample import Sample
@@ -41,11 +41,27 @@ _ELSEWHERE = 7_919
 _LOOKED_AT = 10_000
 
 
-class Practice(Struct, frozen=True):
+class Practice(Struct, frozen=True, forbid_unknown_fields=True):
     """Practice in each mode: until `right` answers are right, with at most `most` samples."""
 
-    right: int = 0
-    most: int = 0
+    right: Annotated[int, Meta(ge=0, le=50)] = 0
+    most: Annotated[int, Meta(ge=0, le=50)] = 0
+
+
+class Check(Struct, frozen=True, forbid_unknown_fields=True):
+    """An attention check: an instruction, and the word that follows it."""
+
+    text: Annotated[str, Meta(max_length=2_000)]
+    answer: Annotated[str, Meta(max_length=200)]
+
+
+class CheckNote(Struct):
+    """A reply to an attention check."""
+
+    check: int
+    given: str
+    right: bool
+    rt: int
 
 
 class PracticeNote(Struct):
@@ -74,8 +90,16 @@ class Notes(Struct, omit_defaults=True):
     """Time limit of a sample."""
     order_seed: str = ""
     """Seed of the person's order of samples."""
-    command: list[str] = []
-    """Words of the command that shows the same samples to another person."""
+    study: str = ""
+    study_digest: str = ""
+    """SHA-256 of the study file."""
+    consent_digest: str = ""
+    """SHA-256 of the consent text."""
+    consented: str = ""
+    """Time of consent, in UTC."""
+    ids: dict[str, str] = {}
+    """Parameters of the address, hashed if the study says so."""
+    checks: list[CheckNote] = []
 
 
 _NOTES = LineReader(Notes, "notes on a person")
@@ -106,13 +130,13 @@ class Visit:
     """Chooses the person's jobs among all."""
     welcome: dict[str, Any] = field(default_factory=dict)
     """Content of the start page."""
-    command: list[str] = field(default_factory=list)
+    checks: Sequence[Check] = ()
 
     def __post_init__(self) -> None:
         self.human = Human(self.person)
         self.notes = notes_in(self.run.path) or Notes(self.person.name, began=now())
         self.notes.order_seed, self.notes.seconds_per_sample = self.seed, self.seconds
-        self.notes.command = self.command
+        self.person.before_item = self._check if self.checks else None
 
     async def take_place(self) -> RunFolder:
         """Lead the person through everything. Raises RunStopped if the person stops early."""
@@ -159,6 +183,18 @@ class Visit:
     def _place(self, job: Job) -> str:
         named = f"{self.seed}:{job.at.cell.name}:{job.draft.id}:{job.wanted.repeat}"
         return hashlib.sha256(named.encode()).hexdigest()
+
+    async def _check(self, item: Item) -> None:
+        """Ask the attention checks that are due before an item: they are spread evenly over the run."""
+        for number, check in enumerate(self.checks):
+            due = 1 + item.total * (number + 1) // (len(self.checks) + 1)
+            asked = any(one.check == number for one in self.notes.checks)
+            if item.practice or asked or item.number < due:
+                continue
+            given = await self.person.ask("check", text=check.text, takes=["say"])
+            right = given.text.strip().strip(".").casefold() == check.answer.strip().casefold()
+            self.notes.checks.append(CheckNote(number, given.text[:200], right, given.rt))
+            self.write()
 
     async def _practise(self) -> None:
         """Show practice samples of each task and mode with feedback. What was practised before is not shown again."""

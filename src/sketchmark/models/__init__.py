@@ -260,7 +260,7 @@ def paired(model: Model, drawer: Model | None = None) -> Model:
     """Join a model and its drawer; without a drawer, return the model."""
     if drawer is None:
         return model
-    from sketchmark.models.pair import Pair
+    from sketchmark.models.wrappers import Pair
 
     return Pair(model, drawer)
 

@@ -6,6 +6,7 @@ import itertools
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from sketchmark.folder.format import DRAWING_MODE, label_of, place
 from sketchmark.folder.results_format import CellResult, Gain, Mean
@@ -171,15 +172,23 @@ class Row:
 
 
 def forest(
-    groups: Mapping[str, Sequence[Row]], width: float, font: float = 13.0, *, signed: bool = True, title: str = ""
+    groups: Mapping[str, Sequence[Row]],
+    width: float,
+    font: float = 13.0,
+    *,
+    signed: bool = True,
+    title: str = "",
+    people: Mapping[str, float] = MappingProxyType({}),
 ) -> Drawing:
-    """Draw numbers with their intervals, one per line: differences around zero, or scores from 0 to 100."""
+    """Draw numbers with their intervals, one per line: differences around zero, or scores from 0 to 100. `people` is
+    group → their number, a dashed line through the group's rows."""
     u = font / 13
     rows = [row for of in groups.values() for row in of]
     values = [_at(row.mean) for row in rows]
     write = points if signed else percent
     texts = [f"{write(row.mean.mean, row.mean.ci95)} {bracket(row.mean.ci95)}".strip() for row in rows]
     ends = [end for found in values for end in found if end is not None]
+    ends += [100 * value for value in people.values()]
     low = min(0.0, 25 * math.floor(min(ends, default=0) / 25)) if signed else 0.0
     high = max(25.0, 25 * math.ceil(max(ends, default=0) / 25)) if signed else _end([row.mean for row in rows])
     right = max((breadth(said, font) for said in texts), default=0) + 12 * u
@@ -215,6 +224,10 @@ def forest(
         if name:
             drawing.words(0, y + 20 * u, name, bold=True)
             y += 28 * u
+        if name in people:
+            at = x(100 * people[name])
+            drawing.line(at, y, at, y + step * len(of), "other", 1.6 * u, dashed=True)
+            drawing.words(at, y - 4 * u, "people", 0.9, "other", anchor="middle")
         for row in of:
             middle = y + step * (0.68 if narrow else 0.5)
             where = (0.0, y + 14 * u) if narrow else (14 * u if name else 0.0, middle + 4.5 * u)
@@ -338,8 +351,11 @@ def _legend(lines: Sequence[CurveLine], width: float, font: float) -> Iterator[t
         at += wide
 
 
-def dumbbell(before: Mean | None, after: Mean | None, label: str, width: float = 112.0) -> Drawing:
-    """Draw direct → drawn as one line: a ring, a band and a disc with its interval."""
+def dumbbell(
+    before: Mean | None, after: Mean | None, label: str, width: float = 112.0, people: Mean | None = None
+) -> Drawing:
+    """Draw direct → drawn as one line: a ring, a band and a disc with its interval; a dashed line at the score of
+    people, if it is known."""
     drawing = Drawing(width, 18, label)
     end = _end([before, after])
 
@@ -347,6 +363,9 @@ def dumbbell(before: Mean | None, after: Mean | None, label: str, width: float =
         return 7 + (width - 14) * max(0.0, value) / end
 
     drawing.box(x(0), 7.5, x(end) - x(0), 3, "line")
+    if people and people.mean is not None:
+        at = min(x(end), x(_at(people)[0]))
+        drawing.line(at, 0.5, at, 17.5, "other", 1.6, dashed=True)
     if before and after and before.mean is not None and after.mean is not None:
         ends = sorted((x(_at(before)[0]), x(_at(after)[0])))
         drawing.box(ends[0], 6, ends[1] - ends[0], 6, "own", 0.28)

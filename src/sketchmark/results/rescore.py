@@ -22,7 +22,7 @@ from sketchmark.catalog import Catalog
 from sketchmark.engines import play_all
 from sketchmark.engines.crew import Crew, JobLost
 from sketchmark.engines.processes import ProcessWorker, cores
-from sketchmark.episode import EXTRACTED, Failure, Grading, check_extractor, rules_of
+from sketchmark.episode import EXTRACTED, Failure, Grading, Scores, check_extractor, rules_of
 from sketchmark.errors import BadInput, RunConflict, SketchmarkError
 from sketchmark.files import write_atomic
 from sketchmark.files.jsonl import LineWriter, count_lines, encode, plain, seal
@@ -360,6 +360,7 @@ def _clear_leftovers(folder: RunFolder) -> None:
 def settled(rows: Sequence[ScoreRow], task: Task, scoring: str) -> list[ScoreRow]:
     """Return the rows with the values that the task computes over all of them (`settle` in its YAML). A task decides
     over one row per sample, so each repeat and branch is settled separately."""
+    rows = _combined(rows, task, scoring)
     if not task.settle:
         return list(rows)
     together: dict[tuple[int, ...], list[ScoreRow]] = {(0, 0): []}
@@ -373,10 +374,32 @@ def settled(rows: Sequence[ScoreRow], task: Task, scoring: str) -> list[ScoreRow
         raise BadInput(f"the rows of task {task.name!r} could not be settled: {one_line(error)}") from error
 
 
+def _combined(rows: Sequence[ScoreRow], task: Task, scoring: str) -> Sequence[ScoreRow]:
+    """Return the rows with the scores that all repeats of a sample have together (`combine` in the task's YAML), for
+    the first answers, the second ones and so on separately."""
+    if not task.combine:
+        return rows
+    by_branch: dict[int, list[ScoreRow]] = {}
+    for row in rows:
+        by_branch.setdefault(row.branch or 0, []).append(row)
+    try:
+        rules = rules_of(scoring)
+        found = {nth: task.combine([plain(row) for row in same], rules) for nth, same in by_branch.items()}
+    except Exception as error:  # the task's code: anything may come
+        raise BadInput(f"the repeats of task {task.name!r} could not be combined: {one_line(error)}") from error
+    return [_with(row, found[row.branch or 0].get(row.sample)) for row in rows]
+
+
+def _with(row: ScoreRow, scores: Scores | None) -> ScoreRow:
+    if scores is None:
+        return row
+    return structs.replace(row, values={**row.values, **scores.values}, notes={**row.notes, **scores.notes})
+
+
 def score_jointly(folder: RunFolder, cell: str, suffix: str, task: Task, scoring: str) -> None:
     """Settle the rows of a cell on disk, so that every reader finds the same numbers. Rows of samples beyond the last
     limit are not changed."""
-    if not task.settle:
+    if not task.settle and not task.combine:
         return
     path = folder.scores_file(cell, suffix)
     before = newest(SCORES.all(path))

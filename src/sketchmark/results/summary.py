@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -25,7 +25,16 @@ from sketchmark.folder.results_format import CellResult, Extraction, Gain, Group
 from sketchmark.results import CHECK, NO_VERDICT, one_line
 from sketchmark.results.repeats import averaged, same_samples, sample_codes, totals_over
 from sketchmark.stats.differences import Difference, holm, paired_difference, verdict
-from sketchmark.stats.intervals import Interval, Labels, interval
+from sketchmark.stats.intervals import (
+    UPPER,
+    Crossed,
+    Interval,
+    Labels,
+    crossed_interval,
+    interval,
+    t_quantile,
+    t_upper_tail,
+)
 from sketchmark.stats.repeats import Groups
 from sketchmark.tasks import RA_AL, Task
 from sketchmark.tasks.files import BLIND, TEXT_INPUT
@@ -192,11 +201,18 @@ def _of_samples(rows: Rows, values: Floats) -> tuple[Places, Floats]:
 
 
 def interval_of(rows: Rows, values: Floats, seed: int = 0) -> Interval:
-    """Return the mean over samples with its interval; rows without the value have NaN."""
-    at, found = _of_samples(rows, values)
+    """Return the mean over samples with its interval; rows without the value have NaN. With several people the
+    interval is for other people, too."""
     labels, shared = rows.labels()
+    people, having = rows.group(PERSON), ~np.isnan(values)
+    if len(np.unique(people[having])) > 1:
+        return crossed_interval(values[having], people[having], sample_codes(rows)[having], labels[having])
+    at, found = _of_samples(rows, values)
     return interval(found, labels[at] if shared else None, seed=seed)
 
+
+PERSON = "person"
+"""Group key of the person, in the run of a group of people. Answers of one person are not independent."""
 
 SEEING = (BLIND, "direct")
 PERCEPTION = ("direct", TEXT_INPUT)
@@ -215,6 +231,27 @@ class Pair:
     """On the `after` side."""
 
 
+@dataclass(frozen=True)
+class CrossedPairs:
+    """Pairs of which a side has several people: their contributions to the difference, and both scores."""
+
+    contributions: Crossed
+    scores: tuple[Interval, Interval]
+
+    def difference(self, found: Difference) -> Difference:
+        """Return the difference with an interval and a p for other people and other samples."""
+        variance, df = self.contributions.variance()
+        if found.mean is None or variance <= 1e-12:
+            return found
+        error = variance**0.5
+        half = t_quantile(UPPER, df) * error
+        ends = found.mean - half, found.mean + half
+        if all(one.low is None or 0 <= one.low <= (one.high or 0) <= 1 for one in self.scores):
+            ends = max(-1.0, ends[0]), min(1.0, ends[1])
+        p = 2 * t_upper_tail(abs(found.mean) / error, df)
+        return replace(found, low=ends[0], high=ends[1], p=p, method="two-way")
+
+
 @dataclass(frozen=True, eq=False)
 class Pairs:
     """Pairs that both sides scored, and the number of samples missing from them. If a side's scores are `withheld`,
@@ -228,6 +265,7 @@ class Pairs:
     unpaired: int = 0
     unscored: int = 0
     withheld: str = ""
+    crossed: CrossedPairs | None = None
 
     @classmethod
     def of(cls, pairs: Sequence[Pair]) -> Pairs:
@@ -293,9 +331,12 @@ class Pairs:
         return rows.group(key)[self.at[0]], rows.group_values(key)
 
     def difference(self) -> Difference:
-        return paired_difference(self.before, self.after, self.clusters)
+        found = paired_difference(self.before, self.after, self.clusters)
+        return self.crossed.difference(found) if self.crossed else found
 
     def scores(self) -> tuple[Interval, Interval]:
+        if self.crossed:
+            return self.crossed.scores
         return interval(self.before, self.clusters), interval(self.after, self.clusters)
 
 
@@ -305,6 +346,9 @@ def pair(before: Mapping[str, Score], after: Mapping[str, Score], metric: str, m
     if reason := withheld(one) or withheld(other):
         none = np.zeros(0, np.intp)
         return Pairs(np.zeros(0), np.zeros(0), (one, other), (none, none), withheld=reason)
+    if any(len(np.unique(side.group(PERSON))) > 1 for side in (one, other)):
+        found = _pair_repeated(one, other, metric, metric_before or metric)
+        return replace(found, crossed=_crossed(one, other, metric, metric_before or metric))
     if one.repeats or other.repeats:
         return _pair_repeated(one, other, metric, metric_before or metric)
     mine, theirs = one.align(other)
@@ -341,6 +385,37 @@ def _pair_repeated(before: Rows, after: Rows, metric: str, metric_before: str) -
         unpaired=len(there[0] ^ there[1]),
         unscored=len((there[0] & there[1]) - (scored[0] & scored[1])),
     )
+
+
+def _crossed(before: Rows, after: Rows, metric: str, metric_before: str) -> CrossedPairs | None:
+    """Return the contribution of every answer to the difference: its deviation from the mean of its side, with the
+    same weight for all samples. Answers of a model have no person."""
+    sides = []
+    for rows, name in ((before, metric_before), (after, metric)):
+        values = rows.metric(name)
+        there = rows.where(~np.isnan(values))
+        sides.append((there, there.metric(name), np.array(list(there.samples), dtype=object)))
+    shared = set(sides[0][2].tolist()) & set(sides[1][2].tolist())
+    if not shared:
+        return None
+    contributions, people, samples, scores = [], list[object](), list[object](), []
+    for sign, (rows, values, ids) in zip((-1, 1), sides, strict=True):
+        chosen = np.array([one in shared for one in ids.tolist()], bool)
+        rows, values, ids = rows.where(chosen), values[chosen], ids[chosen]
+        names, codes = rows.group_values(PERSON), rows.group(PERSON)
+        counts = Counter(ids.tolist())
+        weights = np.array([1 / (len(shared) * counts[one]) for one in ids.tolist()])
+        contributions.append(sign * weights * (values - float(np.sum(weights * values))))
+        people += [str(names[code]) if code >= 0 else None for code in codes.tolist()]
+        clusters = [row.sample if row.cluster is None else row.cluster for row in rows.values()]
+        samples += clusters
+        several = len(np.unique(codes)) > 1
+        scores.append(crossed_interval(values, codes, ids, clusters) if several else interval_of(rows, values))
+    numbered = {one: number for number, one in enumerate(dict.fromkeys(one for one in people if one is not None))}
+    who = np.array([-1 if one is None else numbered[one] for one in people], np.intp)
+    places = {one: number for number, one in enumerate(dict.fromkeys(samples))}
+    what = np.array([places[one] for one in samples], np.intp)
+    return CrossedPairs(Crossed(np.concatenate(contributions), who, what), (scores[0], scores[1]))
 
 
 def gain_of(cell: CellRecord, found: Difference, over: str = "direct") -> Gain:
@@ -525,7 +600,7 @@ def _group_keys(cells: Iterable[CellView]) -> list[str]:
     for cell in cells:
         first = cell.rows.names("groups", np.arange(min(1, len(cell.rows))))
         keys |= dict.fromkeys(cell.about.breakdown or first)
-    return [key for key in keys if key != "cluster"]
+    return [key for key in keys if key not in ("cluster", PERSON)]
 
 
 def _points(cell: CellView, key: str, seed: int) -> list[CurvePoint]:

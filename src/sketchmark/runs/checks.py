@@ -206,8 +206,11 @@ def unsent(cells: Sequence[Cell], given: Mapping[str, Any], model: Model) -> lis
     """Name each setting of the user (`given`) or of a task that the model will not receive, by `Model.receives`.
 
     The temperature of a task is about answers. A drawing's is named only if the user gives one. A task's settings of
-    drawings are those of one family of models: they are named to a model that takes some of them."""
+    drawings are those of one family of models: they are named to a model that takes some of them. A setting of the
+    user that the run's drawings get is not named for its answers."""
     found: dict[tuple[str, str, tuple[str, ...]], list[str]] = {}
+    draws = model.abilities.draw and any(cell.may_draw for cell in cells)
+    for_drawings = {*(model.receives("draw") or ())} & {*given} - {"temperature", "seed"} if draws else set()
     for cell in cells:
         acts = [("say", cell.mode.saying), *[("draw", cell.mode.drawing)] * (cell.may_draw and model.abilities.draw)]
         for act, options in acts:
@@ -219,7 +222,7 @@ def unsent(cells: Sequence[Cell], given: Mapping[str, Any], model: Model) -> lis
             asked += [name for name in ("seed", "max_new_tokens") if getattr(options, name) is not None]
             for whose in ("--gen_kwargs", "the task's"):
                 own = [name for name in asked if (name in given) == (whose[0] == "-")]
-                names = [name for name in own if name not in received]
+                names = [name for name in own if name not in received and not (act == "say" and name in for_drawings)]
                 for_others = act == "draw" and whose[0] != "-" and names == own
                 if names and not for_others:
                     found.setdefault((whose, act, tuple(names)), []).append(cell.name)

@@ -18,6 +18,7 @@ from sketchmark.errors import BadInput, UnknownName
 from sketchmark.folder.format import CellRecord, ModeRecord
 from sketchmark.folder.records import Seen
 from sketchmark.models import takes_batches
+from sketchmark.models.arguments import structured
 from sketchmark.models.code_drawing import SVG
 from sketchmark.models.layout import NATIVE_HISTORY
 from sketchmark.secrets import to_write_down
@@ -214,6 +215,7 @@ def _with_generation(mode: Mode, generation: dict[str, Any]) -> Mode:
     """Let the user's generation settings override the task's."""
     if not generation:
         return mode
+    generation = structured(generation)
     known = {key: value for key, value in generation.items() if key in ("max_new_tokens", "temperature", "seed")}
     extra = {key: value for key, value in generation.items() if key not in known}
     for_drawing = {key: value for key, value in known.items() if key != "max_new_tokens"}

@@ -311,6 +311,60 @@ def effective_size(groups: Clusters, x: Floats, binary_variance: float, between:
     return n / ratio, quantile
 
 
+@dataclass(frozen=True)
+class Crossed:
+    """Contributions of single answers to a mean or a difference, where people and samples are crossed: each person
+    answered several samples, and each sample was answered by several people. An answer without a person (-1) is a
+    model's."""
+
+    values: Floats
+    """Centred and weighted, so that they sum to zero and their sum's variance is that of the estimate."""
+    people: Whole
+    samples: Whole
+
+    def variance(self) -> tuple[float, float]:
+        """Return (variance, degrees of freedom) by two-way clusters: V(people) + V(samples) - V(single answers), and
+        one less than the fewer of both. At least the larger of the two one-way variances, since the sum can be
+        negative by chance."""
+        theirs = self.people >= 0
+        one_way = []
+        for codes, values in ((self.people[theirs], self.values[theirs]), (self.samples, self.values)):
+            sums = np.bincount(codes, weights=values)[np.unique(codes)]
+            one_way.append((float(np.sum(sums**2)) * len(sums) / max(1, len(sums) - 1), len(sums)))
+        (by_people, people), (by_samples, samples) = one_way
+        alone = float(np.sum(self.values[theirs] ** 2))
+        return max(by_people + by_samples - alone, by_people, by_samples), max(1.0, min(people, samples) - 1.0)
+
+
+def crossed_interval(
+    values: npt.ArrayLike, people: Labels, samples: Labels, clusters: Labels | None = None
+) -> Interval:
+    """Return the mean over samples of their means over people, with an interval for other people and other samples.
+
+    Scores in 0..1 get Wilson's interval on the number of independent answers with the same variance; if all answers
+    are alike, on the smaller of the numbers of people and samples. Others get a t interval. `clusters` of samples
+    that share a source take the place of samples in the variance.
+    """
+    x, who, what = numbers(values), _codes(people), _codes(samples)
+    if not len(x):
+        return Interval(None, None, None, 0, "none")
+    counts = np.bincount(what)
+    weights = 1 / (len(counts) * counts[what])
+    mean = float(np.sum(weights * x))
+    groups = what if clusters is None else _codes(clusters)
+    variance, df = Crossed(weights * (x - mean), who, groups).variance()
+    quantile, method = t_quantile(UPPER, df), "two-way"
+    if groups.max() < 1 or who.max() < 1:
+        return Interval(mean, None, None, len(counts), "none")
+    if x.min() < 0 or x.max() > 1:
+        half = quantile * variance**0.5
+        return Interval(mean, mean - half, mean + half, len(counts), method)
+    spread = mean * (1 - mean)
+    size = spread / variance if variance > 1e-12 else float(min(groups.max(), who.max()) + 1)
+    low, high = wilson(mean, size, quantile)
+    return Interval(mean, low, high, len(counts), method)
+
+
 def in_points(value: float, ci: Sequence[float | None] = ()) -> float:
     """Return a proportion in points, another number unchanged. The interval shows which, if the value is small."""
     share = all(end is None or abs(end) <= 1 for end in (value, *ci))

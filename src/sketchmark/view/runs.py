@@ -131,6 +131,7 @@ def run_row(run: RunView) -> dict[str, Any]:
         "model": run.model,
         "args": {key: value for key, value in about.model.args.items() if isinstance(value, (str, int, float, bool))},
         "tags": _tags(about),
+        "people": about.people,
         "started": about.started,
         "state": run.state(time.time()),
         "why": about.ended.why if about.ended else "",
@@ -259,8 +260,46 @@ def _curve(found: summary.Curve, name: str = "score") -> dict[str, Any]:
     return {"task": found.task, "title": title, **pictures}
 
 
+def _rows_of_people(rows: Sequence[Mapping[str, Any]]) -> dict[str, Mapping[str, Any]]:
+    """Return task → the row of the most people, for tasks that people and models ran."""
+    found: dict[str, Mapping[str, Any]] = {}
+    for row in rows:
+        for task in row["tasks"]:
+            if row["people"] > (found[task]["people"] if task in found else 0):
+                found[task] = row
+    models = {task for row in rows if not row["people"] for task in row["tasks"]}
+    return {task: row["tasks"][task] for task, row in found.items() if task in models}
+
+
+def with_people(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the rows of a leaderboard with a line at the score of people in each chart."""
+    people = _rows_of_people(rows)
+    made = []
+    for row in rows:
+        tasks = dict(row["tasks"])
+        for task in tasks.keys() & people.keys():
+            own, best = tasks[task], people[task]["drawn"] or people[task]["direct"]
+            if best and (own["direct"] or own["drawn"]):
+                ends = (_mean_in(own["direct"]), _mean_in(own["drawn"]))
+                line = _mean_in(best)
+                label = f"{own['label']}; people {percent(best['mean'], best['ci95'])}%"
+                picture = str(dumbbell(*ends, label, people=line).svg(page=True))
+                tasks[task] = {**own, "picture": picture, "label": label}
+        made.append({**row, "tasks": tasks})
+    return made
+
+
+def _mean_in(found: Mapping[str, Any] | None) -> Mean | None:
+    return Mean(found["mean"], (found["ci95"][0], found["ci95"][1]), found["n"]) if found else None
+
+
 def gain_forest(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Draw the gains by drawing of several runs, task by task."""
+    """Draw the gains by drawing of several runs, task by task, with a line at the gain of people."""
+    people = {
+        task: found["gain"]["gain"]
+        for task, found in _rows_of_people(rows).items()
+        if found["gain"] and found["gain"]["gain"] is not None
+    }
     groups: dict[str, list[charts.Row]] = {}
     for row in rows:
         for task, found in row["tasks"].items():
@@ -270,7 +309,7 @@ def gain_forest(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
                 groups.setdefault(task, []).append(
                     charts.Row(label, mean, gain.get("verdict") in ("better", "worse"))
                 )
-    return {"forest": _both(lambda width: charts.forest(groups, width)) if groups else None}
+    return {"forest": _both(lambda width: charts.forest(groups, width, people=people)) if groups else None}
 
 
 def two_strips(run: RunView) -> list[dict[str, Any]]:

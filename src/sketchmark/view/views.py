@@ -52,6 +52,7 @@ from sketchmark.view.runs import (
     run_row,
     standing_row,
     two_strips,
+    with_people,
 )
 
 Family = list[tuple[CellView, CellView]]
@@ -136,7 +137,7 @@ class Views:
 
         with self._lock:
             found = sorted(self._shelf.rows(row), key=lambda one: (one["model"], one["run"]))
-            return {"runs": found, "troubles": self._shelf.troubles}
+            return {"runs": with_people(found), "troubles": self._shelf.troubles}
 
     def run(self, asked: Parameters) -> dict[str, Any]:
         run = self._run(asked)

@@ -86,9 +86,10 @@ async function show(found) {
   shown = performance.now();
   hidden = 0;
   view.replaceChildren(...PAGES[page.kind](page, files));
+  view.firstElementChild.dataset.page = page.number;
   if (page.at) meter(page);
   else progress.replaceChildren();
-  leave.hidden = page.kind !== "call" || page.leave === false;
+  leave.hidden = page.kind !== "call";
   document.body.dataset.kind = page.kind;
   scrollTo(0, 0);
   tick();
@@ -440,6 +441,39 @@ function feedback(found) {
   ];
 }
 
+/** The consent page: whoever refuses leaves nothing behind. The parameters of the address go with consent only. */
+function consent(found) {
+  const enrol = async (agree) => {
+    const query = new URLSearchParams(location.search);
+    const address = Object.fromEntries(["PROLIFIC_PID", "STUDY_ID", "SESSION_ID"].filter((name) => query.get(name)).map((name) => [name, query.get(name)]));
+    try {
+      await show(await ask("/api/enrol", agree ? { agree, address } : { agree }));
+      history.replaceState(null, "", "/");
+    } catch (error) {
+      complain(error);
+    }
+  };
+  const yes = el("button", { type: "button", class: "main" }, "I agree and take part");
+  const no = el("button", { type: "button" }, "I do not take part");
+  yes.addEventListener("click", () => enrol(true));
+  no.addEventListener("click", () => enrol(false));
+  keys({});
+  return [el("article", { class: "sheet" }, el("h1", {}, found.title), words(found.text, 20000), el("div", { class: "send bar" }, yes, no))];
+}
+
+function check(found) {
+  const field = el("input", { id: "answer", maxlength: 200, autocomplete: "off" });
+  const main = el("button", { type: "submit", class: "main" }, "Continue");
+  const form = el("form", {}, el("label", { class: "label", for: "answer" }, "Your reply"), el("div", { class: "send bar" }, field, main));
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    if (field.value.trim()) send({ act: "say", text: field.value });
+  });
+  keys({});
+  setTimeout(() => field.focus(), 0);
+  return [el("article", { class: "sheet" }, el("h1", {}, "A question in between"), words(found.text, 2000), form)];
+}
+
 function end(found) {
   keys({});
   return [
@@ -448,12 +482,14 @@ function end(found) {
       { class: "sheet" },
       el("h1", {}, found.title),
       found.text ? el("p", { class: "lede" }, found.text) : null,
+      found.code ? el("p", { class: "code" }, el("code", {}, found.code)) : null,
+      found.url ? el("p", {}, el("a", { class: "button main", href: found.url, rel: "noreferrer" }, "Report that you are done")) : null,
       found.scores?.length ? el("dl", { class: "scores" }, found.scores.map(([name, text]) => [el("dt", {}, name), el("dd", {}, text)])) : null,
     ),
   ];
 }
 
-const PAGES = { start, call, feedback, end };
+const PAGES = { consent, start, call, check, feedback, end };
 
 leave.addEventListener("click", async () => {
   if (!leave.dataset.sure) {

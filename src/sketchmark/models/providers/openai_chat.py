@@ -247,16 +247,12 @@ def _listing(name: str, listed: list[dict[str, Any]]) -> Listing:
     return Listing(takes_images, False if only_draws else None)
 
 
-def as_user_texts(
-    context: Context, who: str = "the server", most: int | None = None, how: str = ""
-) -> tuple[Context, layout.LeftOut]:
+def as_user_texts(context: Context, most: int, how: str) -> tuple[Context, layout.LeftOut]:
     """Return the part of a context that reaches a drawing of vLLM-Omni, and name the rest: the server joins the
-    user's texts, ignores all others, and takes the images (`most` of them) apart."""
-    dropped: layout.LeftOut = ()
-    if most is not None:
-        context, dropped = layout.newest_pictures(context, most, f"{who} {how}")
-    context, unsaid = layout.all_as_user(context, who)
-    return context, (*dropped, *unsaid, *layout.places_lost(context, f"{who} joins the texts"))
+    user's texts, ignores all others, and takes `most` images apart."""
+    context, dropped = layout.newest_pictures(context, most, f"the server {how}")
+    context, unsaid = layout.all_as_user(context, "the server")
+    return context, (*dropped, *unsaid, *layout.places_lost(context, "the server joins the texts"))
 
 
 def by_stage(request: Mapping[str, Any], drawn: Mapping[str, Any], seed: int | None) -> dict[str, Any]:
