@@ -114,7 +114,7 @@ def _reductions(cell: CellView) -> list[dict[str, Any]]:
     found = []
     for name in sorted(means(cell), key=lambda name: name != cell.headline):
         at, values = averaged(cell.rows, cell.rows.metric(name))
-        ids = cell.rows.samples.take(at).all()
+        ids = cell.rows.samples.take(at)
         samples = [{"sample_id": one, "value": value} for one, value in zip(ids, values.tolist(), strict=True)]
         found.append({"scorer": name, "reducer": "mean", "samples": samples})
     return found
