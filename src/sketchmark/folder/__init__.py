@@ -24,14 +24,14 @@ from sketchmark.folder.records import unpack_episode
 from sketchmark.folder.results_format import Results
 
 
-class _SampleId(msgspec.Struct):
+class SampleId(msgspec.Struct):
     id: str
 
 
 class _Opening(msgspec.Struct):
     """An episode line without its transcript, which may be large."""
 
-    sample: _SampleId
+    sample: SampleId
     index: int = 0
     repeat: int = 0
     branch: int = 0

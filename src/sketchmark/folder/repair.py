@@ -19,7 +19,7 @@ from sketchmark.errors import BadInput
 from sketchmark.files import own_file, own_folder, replacing
 from sketchmark.files.jsonl import LineReader, encode, seal, whole_lines
 from sketchmark.files.media_store import is_picture_name
-from sketchmark.folder import EPISODES, NUMBERS, RunFolder, is_cell_name
+from sketchmark.folder import EPISODES, NUMBERS, Attempt, RunFolder, SampleId, is_cell_name
 from sketchmark.folder.builders import EpisodeBuilder, RowBuilder
 from sketchmark.folder.columns import Columns, Episodes, Rows
 from sketchmark.folder.records import Seen, media_names
@@ -128,7 +128,10 @@ def _episodes(folder: RunFolder, cell: str, damaged: set[str]) -> tuple[Episodes
         elif number in twice:
             faults[number] = _TWICE
         else:
-            attempts.add(record, number)
+            light = Attempt(
+                SampleId(record.sample.id), record.index, record.repeat, record.branch, record.started, record.failure
+            )
+            attempts.add(light, number)  # without its transcript, since the builder holds thousands
             incomplete.pop(record.key, None)
             if not all(name not in damaged and folder.pictures.holds(name) for name in media_names(record)):
                 incomplete[record.key] = None
