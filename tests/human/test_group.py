@@ -14,12 +14,15 @@ import sketchmark
 from sketchmark.cli import main
 from sketchmark.comparison import compare
 from sketchmark.folder import RunFolder
-from sketchmark.human import Person
+from sketchmark.human import Human, Person
 from sketchmark.human.group import EVERYONE, GROUP, people_section, regroup
 from sketchmark.human.pages import Given
 from sketchmark.human.study import PEOPLE, Study
+from sketchmark.human.visit import Visit
 from sketchmark.media import Picture
 from sketchmark.plots.figures import figure, opened
+from sketchmark.report.card import card
+from sketchmark.runs import prepare
 from sketchmark.view.views import Views
 from sketchmark.worlds.maze import board as maze
 from tests.human.playing import solution
@@ -70,14 +73,21 @@ def done(person: Person, skill: float, attentive: bool, rng: random.Random) -> G
 async def take_part(study: Study, number: int, skill: float, attentive: bool = True) -> None:
     id = f"p-{number:012x}"
     one, person = study.admit(id, {"PROLIFIC_PID": f"person {number}"}), Person(id)
-    visit = asyncio.create_task(study.visit(one, person).take_place())
-    rng, last = random.Random(number), -1
-    while not visit.done():
+    await with_robot(person, study.visit(one, person), skill, attentive, number)
+
+
+async def with_robot(person: Person, visit: Visit, skill: float, attentive: bool = True, seed: int = 0) -> int:
+    """Let a robot do all pages of a visit. Return the number of calls that it answered."""
+    task, calls = asyncio.create_task(visit.take_place()), 0
+    rng, last = random.Random(seed), -1
+    while not task.done():
         page: dict[str, Any] = await person.news(last, 0.05)
         if page["kind"] != "wait" and page["number"] > last:
             last = page["number"]
+            calls += page["kind"] == "call"
             person.reply(last, done(person, skill, attentive, rng))
-    await visit
+    await task
+    return calls
 
 
 @pytest.fixture(scope="module")
@@ -107,6 +117,7 @@ def test_the_group_has_an_answer_of_each_person_who_is_not_excluded(root: Path) 
     assert "p-000000000004: checks\\_failed: 2; p-000000000005: skipped\\_above: 6 of 6" in section
     assert "6 enrolled, 6 finished, 4 here" in section and "2 per person, 2 failed in all" in section
     assert people_section(RunFolder(root / "runs/solver")) == ""
+    assert "`sketchmark play --study FILE` with the study file" in card(group, "group")
     assert "1 (p-000000000000)" in people_section(RunFolder(root / "runs/robots" / PEOPLE / "p-000000000000"))
 
 
@@ -139,3 +150,37 @@ def test_the_leaderboard_has_people_as_a_row_and_charts_as_a_line(root: Path) ->
         assert said in str(figure(runs, kind).drawing.svg())
     alone = list(opened([root / "runs/solver", root / "runs/random"]))
     assert "people" not in str(figure(alone, "leaderboard").drawing.svg())
+
+
+def test_a_persons_run_has_canvases_repeats_and_an_audit_as_a_models(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    person, path = Person("ann"), tmp_path / "ann"
+    options: dict[str, Any] = {"limit": 2, "task_args": "min_steps=2,max_steps=2", "concurrency": 1, "repeats": 2}
+    canvases = "own,blank,other,oracle"
+
+    def visit(mode: str) -> Visit:
+        run = prepare(
+            Human(person), "maze", mode=mode, canvas=canvases, output_path=path, cache=path / "calls", **options
+        )
+        return Visit(person, run, "0:ann")
+
+    asyncio.run(with_robot(person, visit("direct,visual_cot"), 1.0))
+    folder = RunFolder(path)
+    assert set(folder.results().tasks) == {
+        *("maze.direct", "maze.visual_cot", "maze.visual_cot.blank", "maze.visual_cot.other"),
+        "maze.visual_cot.oracle",
+    }
+    assert all(len(folder.scored(cell)) == 4 for cell in folder.about().cells)
+    blank = next(iter(folder.episodes("maze.visual_cot.blank")))
+    seen = [part.picture for turn in blank.turns if turn.act == "draw" for part in turn.added]
+    assert {folder.pictures.load(name or "").image().getextrema() for name in seen} == {((255, 255),) * 3}
+    repeat = next(line for line in card(folder, "ann").splitlines() if line.startswith("sketchmark play"))
+    assert repeat.startswith(f"sketchmark play maze --name ann --mode direct,visual_cot --canvas {canvases}")
+    assert "--repeats 2" in repeat and "--model" not in repeat
+    with pytest.raises(SystemExit) as ended:
+        main(["audit", str(path)])
+    assert ended.value.code == 0 and "human/ann" in capsys.readouterr().out
+    again = Person("ann")
+    person = again
+    assert asyncio.run(with_robot(again, visit("direct,visual_cot"), 0.0)) == 0  # all is there

@@ -77,12 +77,16 @@ def test_a_person_practises_answers_skips_and_finishes_and_the_run_compares_with
     assert [row.flags for row in rows.values() if row.flags] == [["skipped"]]
     assert folder.results().tasks["maze.direct"].failures == {"skipped": 1}
     made = [turn.reply.raw["person"] for line in folder.episodes("maze.direct") for turn in line.turns if turn.reply]
-    assert all(0 < one["rt"] < 10**6 and one["window"] == [1400, 900] for one in made)
+    assert all(0 < one["rt"] < 1000 * one["seconds"] < 10**6 and one["window"] == [1400, 900] for one in made)
     notes = json.loads((tmp_path / RUN / "people.json").read_text())
     assert [one["right"] for one in notes["practice"]] == [False] and notes["finished"]
     assert not {one["sample"] for one in notes["practice"]} & set(rows)
     sketchmark.run("player/solver", "maze", limit=3, output_path=tmp_path / "runs/solver", quiet=True, no_cache=True)
     (row,) = compare(folder.path, tmp_path / "runs/solver").rows
+    solver = {line.sample.id: line for line in RunFolder(tmp_path / "runs/solver").episodes("maze.direct")}
+    for line in folder.episodes("maze.direct"):  # the same parts in the same order, and no others
+        assert [one.added for one in line.turns if one.act == "show"] == [solver[line.sample.id].turns[0].added]
+        assert [one.suffix for one in line.turns if one.reply] in ([], [solver[line.sample.id].turns[1].suffix])
     assert (row.before.model, row.after.model, row.difference.n) == ("human/ann", "player/solver", 3)
     assert (row.difference.helped, row.difference.hurt) == (1, 0)
 

@@ -16,8 +16,6 @@ from sketchmark.cli import main
 from sketchmark.media import Picture
 from tests.human.playing import playing
 
-NUMBER = {"number": "PAGE"}
-
 
 @pytest.fixture(scope="module")
 def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx.Client]:
@@ -49,34 +47,46 @@ def png(width: int, height: int) -> str:
 
 
 STROKE = {"tool": "pen", "pointer": "mouse", "points": [[1, 2, 3]], "colour": "#000000", "width": 3}
+MANY = [{**STROKE, "points": [[1, 2, 3]] * 6000}] * 20
+
+
+def drawn(**stroke: Any) -> dict[str, Any]:
+    """A drawing of the right size with one stroke."""
+    return {"act": "draw", "drawing": "RIGHT", "strokes": [{**STROKE, **stroke}]}
 
 
 @pytest.mark.parametrize(
-    "given",
+    ("given", "told"),
     [
-        {"act": "say", "text": "up"},
-        {"act": "next"},
-        {"act": "draw", "drawing": "no base64!"},
-        {"act": "draw", "drawing": base64.b64encode(b"<svg/>").decode()},
-        {"act": "draw", "drawing": png(3, 3)},
-        {"act": "draw", "drawing": png(400, 400), "strokes": [{**STROKE, "tool": "rm"}]},
-        {"act": "draw", "drawing": png(400, 400), "strokes": [{**STROKE, "colour": "url(x)"}]},
-        {"act": "draw", "drawing": png(400, 400), "strokes": [{**STROKE, "points": [[1, 2]]}]},
-        {"act": "draw", "drawing": png(400, 400), "strokes": [{**STROKE, "points": [[1e9, 2, 3]]}]},
-        {"act": "draw", "drawing": png(400, 400), "strokes": [{**STROKE, "points": []}]},
-        {"act": "draw", "drawing": png(400, 400), "strokes": [{**STROKE, "points": [[1, 2, 3]] * 6000}] * 20},
-        {"act": "draw", "drawing": png(400, 400), "rt": -1},
-        {"act": "draw", "drawing": png(400, 400), "more": 1},
-        ["draw"],
-        "draw",
+        ({"act": "say", "text": "up"}, "does not take 'say'"),
+        ({"act": "next"}, "does not take 'next'"),
+        ({"act": "draw", "drawing": "no base64!"}, "the drawing cannot be read"),
+        ({"act": "draw", "drawing": base64.b64encode(b"<svg/>").decode()}, "the drawing cannot be read"),
+        ({"act": "draw", "drawing": png(3, 3)}, "not a PNG of"),
+        (drawn(tool="rm"), "`$.strokes[0].tool`"),
+        (drawn(colour="url(x)"), "`$.strokes[0].colour`"),
+        (drawn(points=[[1, 2]]), "`$.strokes[0].points[0]`"),
+        (drawn(points=[[10**9, 2, 3]]), "`$.strokes[0].points[0][0]`"),
+        (drawn(points=[]), "`$.strokes[0].points`"),
+        (drawn(width=1e9), "`$.strokes[0].width`"),
+        ({**drawn(), "strokes": MANY}, "more than 100,000 points"),
+        ({**drawn(), "rt": -1}, "`$.rt`"),
+        ({**drawn(), "more": 1}, "unknown field `more`"),
+        ({**drawn(), "text": "x" * 20_001}, "`$.text`"),
+        (["draw"], "Expected `object`"),
+        ("draw", "Expected `object`"),
     ],
 )
-def test_a_reply_that_the_page_does_not_ask_for_is_refused_in_one_line(client: httpx.Client, given: object) -> None:
-    before = page(client)["number"]
+def test_a_reply_that_the_page_does_not_ask_for_is_refused_in_one_line(
+    client: httpx.Client, given: Any, told: str
+) -> None:
+    shown = page(client)
+    if isinstance(given, dict) and given.get("drawing") == "RIGHT":
+        given = {**given, "drawing": png(shown["surface"]["width"], shown["surface"]["height"])}
     answer = send(client, given)
     assert answer.status_code == 400
-    assert "\n" not in answer.json()["error"]
-    assert page(client)["number"] == before
+    assert told in answer.json()["error"] and "\n" not in answer.json()["error"]
+    assert page(client)["number"] == shown["number"]
 
 
 def test_requests_of_others_are_refused(client: httpx.Client) -> None:
@@ -89,6 +99,8 @@ def test_requests_of_others_are_refused(client: httpx.Client) -> None:
     large = {"act": "draw", "drawing": "A" * 17_000_000}
     assert send(client, large).status_code == 413
     assert client.post("/api/reply", params={"number": number - 1}, json=skip).status_code == 409
+    other = {"act": "say", "text": "up"}  # of a page that is gone, and not what this one asks for
+    assert client.post("/api/reply", params={"number": number - 1}, json=other).status_code == 409
     assert client.post("/api/reply", params={"number": "one"}, json=skip).status_code == 400
     assert client.post("/api/read", json={"text": "up"}).status_code == 400
     assert client.post("/api/enrol", json={}).status_code == 400

@@ -15,9 +15,11 @@ from click.testing import CliRunner, Result
 
 from sketchmark import Options
 from sketchmark.cli import root
+from sketchmark.episode.model import Listing
 from sketchmark.episode.sample import Context, Part
 from sketchmark.errors import CallFailed
 from sketchmark.folder import RunFolder
+from sketchmark.models import load_model
 from sketchmark.models.providers.openai import OpenAI
 from sketchmark.testing import colour
 
@@ -149,6 +151,22 @@ async def test_only_a_list_of_vllm_omni_says_that_a_model_draws_only(
     await model.close()
 
 
+async def test_bagel_on_one_stage_is_found_by_the_list_and_gets_its_limits_under_its_own_names(
+    server: Editor,
+) -> None:
+    model = load_model("bagel", {"base_url": server.url})
+    assert await model.listing() == Listing(), "BAGEL reads, whatever the list of its server says"
+    shown = Context((Part(colour("red")), Part(colour("blue")), Part("Which?")))
+    for hot in (0.0, 0.7):
+        reply = await model.say(shown, Options(max_new_tokens=12, temperature=hot))
+        assert any("1 of 2 pictures" in one for one in reply.left_out)
+    await model.close()
+    named = ("max_think_tokens", "do_sample", "text_temperature")
+    cold, warm = ({name: body.get(name) for name in named} for body in server.asked)
+    assert cold == {"max_think_tokens": 12, "do_sample": False, "text_temperature": None}
+    assert warm == {"max_think_tokens": 12, "do_sample": True, "text_temperature": 0.7}
+
+
 async def test_a_drawing_without_an_image_fails_once_and_says_why(server: Editor) -> None:
     model = OpenAI("edit", base_url=server.url)
     with pytest.raises(CallFailed) as caught:
@@ -158,12 +176,15 @@ async def test_a_drawing_without_an_image_fails_once_and_says_why(server: Editor
     assert caught.value.hint and "edits an image" in caught.value.hint
 
 
-async def test_a_server_that_takes_fewer_images_gets_the_newest_and_the_reply_says_so(server: Editor) -> None:
-    model = OpenAI("edit", base_url=server.url, stages="1")
+@pytest.mark.parametrize(("args", "who"), [({"stages": "1"}, "the server"), ({}, "edit")])
+async def test_a_server_that_takes_fewer_images_gets_the_newest_and_the_reply_says_so(
+    server: Editor, args: dict[str, str], who: str
+) -> None:
+    model = OpenAI("edit", base_url=server.url, **args)
     shown = Context((*[Part(colour("red"))] * 6, Part("draw")))
     for asked in (2, 3):
         reply = await model.draw(shown, Options())
-        assert reply.picture and reply.left_out == ("2 of 6 pictures: the server takes 4, the newest 4 were sent",)
+        assert reply.picture and reply.left_out == (f"2 of 6 pictures: {who} takes 4, the newest 4 were sent",)
         assert len(server.asked) == asked, "the limit is learnt once"
     await model.close()
     assert [json.dumps(body).count('"url"') for body in server.asked] == [6, 4, 4]

@@ -30,7 +30,10 @@ class CpuOmniPlatform(OmniPlatform, CpuPlatform):  # type: ignore[misc]  # neith
     def get_diffusion_attn_backend_cls(cls, *_: Any, **__: Any) -> Any:
         from vllm_omni.diffusion.attention.backends import abstract, sdpa
         from vllm_omni.diffusion.attention.backends.registry import DiffusionAttentionBackendEnum
+        from vllm_omni.diffusion.models.bagel import pipeline_bagel
 
+        # It turns autocast off on the CPU, and its parts of float32 and of bfloat16 need it.
+        pipeline_bagel.torch = _Autocasting()
         # Their forward asks the platform by name, and a plug-in's has none. Plain SDPA runs on any device.
         own = [kind for kind in vars(sdpa).values() if isinstance(kind, type)]
         for kind in (abstract.AttentionImpl, *own):
@@ -74,6 +77,16 @@ class CpuOmniPlatform(OmniPlatform, CpuPlatform):  # type: ignore[misc]  # neith
     @classmethod
     def get_device_total_memory(cls, device_id: int = 0) -> int:
         return int(psutil.virtual_memory().total)
+
+
+class _Autocasting:
+    """The module torch, whose `autocast` is always on."""
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(torch, name)
+
+    def autocast(self, device_type: str, enabled: bool = True, dtype: Any = None) -> Any:
+        return torch.autocast(device_type, dtype=dtype)
 
 
 def _sdpa(self: Any, query: Any, key: Any, value: Any, attn_metadata: Any = None) -> Any:

@@ -1,10 +1,11 @@
-"""vLLM-Omni on the CPU with a tiny Qwen-Image-Edit-Plus, which only draws: `make test-servers`, outside CI."""
+"""vLLM-Omni on the CPU with a tiny Qwen-Image-Edit-Plus, which only draws, and a tiny BAGEL: `make test-servers`."""
 
 from __future__ import annotations
 
 import os
 import subprocess
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -41,17 +42,41 @@ class Served:
     log: Path
 
 
+@contextmanager
+def _served(folder: Path, name: str, weights: Path, *more: str) -> Iterator[Served]:
+    port, log = free_port(), folder / "log.txt"
+    at = ("--host", "127.0.0.1", "--port", str(port), "--served-model-name", name)
+    command = [str(_BIN / "vllm"), "serve", str(weights), "--omni", *at, "--enforce-eager", *more]
+    with started(command, f"http://127.0.0.1:{port}/health", log, limit=START, more=ON_CPU):
+        yield Served(f"http://127.0.0.1:{port}/v1", f"openai/{name}", log)
+
+
+def _made(folder: Path, *words: str) -> Path:
+    """Make weights by the packages of the server's environment."""
+    command = [str(_BIN / "python"), "-m", "tests.servers.weights", str(folder), *words]
+    done = subprocess.run(
+        command, cwd=ROOT, env={**os.environ, "PYTHONPATH": str(ROOT)}, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+    return folder
+
+
 @pytest.fixture(scope="module")
 def omni(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     folder = tmp_path_factory.mktemp("omni")
-    encoder, weights = make_qwen25vl(folder / "qwen25vl"), folder / "edit"
-    making = [str(_BIN / "python"), "-m", "tests.servers.weights", str(weights), "edit", str(encoder)]
-    subprocess.run(making, cwd=ROOT, env={**os.environ, "PYTHONPATH": str(ROOT)}, check=True, capture_output=True)
-    port, log = free_port(), folder / "log.txt"
-    at = ("--host", "127.0.0.1", "--port", str(port), "--served-model-name", "edit")
-    command = [str(_BIN / "vllm"), "serve", str(weights), "--omni", *at, "--enforce-eager", "--dtype", "float32"]
-    with started(command, f"http://127.0.0.1:{port}/health", log, limit=START, more=ON_CPU):
-        yield Served(f"http://127.0.0.1:{port}/v1", "openai/edit", log)
+    encoder = make_qwen25vl(folder / "qwen25vl")
+    weights = _made(folder / "edit", "edit", str(encoder))
+    with _served(folder, "edit", weights, "--dtype", "float32") as served:
+        yield served
+
+
+@pytest.fixture(scope="module")
+def bagel(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    folder = tmp_path_factory.mktemp("bagel")
+    weights = _made(folder / "bagel", "bagel")
+    [config] = (_BIN.parent / "lib").glob("python3*/site-packages/vllm_omni/deploy/bagel_single_stage.yaml")
+    with _served(folder, "bagel", weights, "--dtype", "bfloat16", "--deploy-config", str(config)) as served:
+        yield served
 
 
 def test_the_doctor_asks_a_server_that_only_draws_for_drawings_only(omni: Served) -> None:
@@ -151,3 +176,35 @@ def test_a_run_that_needs_text_of_it_is_refused_before_the_first_call(omni: Serv
         done = sketchmark("run", "--model", omni.name, "--model-args", f"base_url={tap.url}", *words)
     assert done.returncode != 0 and "only draws" in done.stderr and "--drawer" in done.stderr, done.stderr
     assert not tap.bodies
+
+
+def test_the_doctor_examines_bagel_as_a_model_that_says_and_draws(bagel: Served) -> None:
+    args, few = f"base_url={bagel.address},max_retries=0", "num_inference_steps=2,width=64,height=64"
+    done = sketchmark("doctor", "--model", "bagel/bagel", "--model-args", args, "--gen-kwargs", few, "--json")
+    assert done.returncode == 1, done.stderr
+    found = verdicts(done.stdout)
+    assert not {"failed", "not asked"} & {*found.values()}, found
+    assert found["says something"] == "in part" and found["reads a picture"] == "no"
+    assert found["draws a picture"] == found["same request, same reply"] == found["keeps to the seed"] == "yes"
+
+
+def test_bagel_runs_in_both_modes_with_its_settings(bagel: Served, tmp_path: Path) -> None:
+    settings = "num_inference_steps=2,width=64,height=64,cfg_text_scale=2.0,cfg_img_scale=1.0,negative_prompt=blurred"
+    words = ("--tasks", "maze", "--limit", "1", "--mode", "direct,visual_cot", "--no-cache", "--concurrency", "1")
+    with tapped(bagel.address) as tap:
+        args = ("--model-args", f"base_url={tap.url},timeout=600")
+        more = ("--gen-kwargs", f"{settings},max_new_tokens=12,seed=5", "-o", str(tmp_path / "run"))
+        done = sketchmark("run", "--model", "bagel/bagel", *args, *words, *more)
+    assert done.returncode == 0, done.stderr
+    for cell in ("direct", "visual_cot"):
+        assert all(line.failure is None and row.scored for line, row in episodes(tmp_path / "run", f"maze.{cell}"))
+    by_kind = {kind: [one for one in tap.settings() if one["modalities"] == [kind]] for kind in ("text", "image")}
+    assert all(by_kind.values()) and sum(map(len, by_kind.values())) == len(tap.bodies)
+    assert {(one["max_think_tokens"], one["do_sample"]) for one in by_kind["text"]} == {(12, False)}
+    for one in by_kind["image"]:
+        assert (one["num_inference_steps"], one["width"], one["height"], one["seed"]) == (2, 64, 64, 5)
+        assert (one["cfg_text_scale"], one["cfg_img_scale"], one["negative_prompt"]) == (2.0, 1.0, "blurred")
+    [(line, _)] = episodes(tmp_path / "run", "maze.visual_cot")
+    assert all(reply.picture is not None for reply in replies(line, "draw"))
+    # Random weights never end a reply, so only the limit can.
+    assert all(reply.usage["tokens_out"] <= 24 for reply in replies(line, "say")), "the limit has no effect"

@@ -64,8 +64,8 @@ def play_command(
     You see exactly the texts and images that a model gets, and your answers are parsed and scored as a model's. The
     same command resumes where you stopped. Without --limit, it shows 10 samples of each task and mode.
 
-    With --hosted, the people of a study take part at the same time, each in a run of their own. The group's run is
-    written whenever a person has finished, and by --study FILE alone.
+    With --hosted, the people of a study take part at the same time, each in a separate run. The group's run is
+    written whenever a person has finished, and by --study FILE without --hosted.
 
     Exit code: 0 when all samples were shown, 1 when you stopped before.
     """

@@ -72,7 +72,6 @@ class Person:
     files: dict[str, Picture | Sound] = field(default_factory=dict)
     """Images and sounds of this page, by digest. The browser gets no others."""
     has_left: bool = False
-    shown_at: float = 0.0
     _number: int = 0
     _changed: asyncio.Event = field(default_factory=asyncio.Event)
     _answer: asyncio.Future[Given] | None = None
@@ -84,7 +83,6 @@ class Person:
         self._number += 1
         self.files = files or {}
         self.page = {"kind": kind, "number": self._number, **content}
-        self.shown_at = time.monotonic()
         self._changed.set()
         self._changed = asyncio.Event()
 
@@ -189,7 +187,8 @@ class Human(Model):
         if item.is_late:
             raise _late(item)
         page, files = await asyncio.to_thread(call_page, act, context, item.cell, item.sample)
+        shown = time.monotonic()
         given = await person.ask("call", files, **page, practice=item.practice, **item.progress, limit=item.seconds)
         if given.act == "skip":
             raise CallFailed(SKIPPED, f"{person.name} skipped the sample", blames_model=True)
-        return given, time.monotonic() - person.shown_at
+        return given, time.monotonic() - shown

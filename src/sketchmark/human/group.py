@@ -73,7 +73,7 @@ _NOTES = LineReader(GroupNotes, "notes on a group")
 
 
 def regroup(study: Study) -> Path | None:
-    """Write the group's run again from the runs of all people; None if nobody is left to count."""
+    """Write the group's run again from the runs of all people; None if no person counts."""
     people = study.people()
     excluded = {one.id: why for one, notes, folder in people if (why := study.excluded(notes, folder))}
     kept = [one for one in people if one[0].id not in excluded]

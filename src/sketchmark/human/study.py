@@ -150,7 +150,7 @@ class Study:
                 "its rules are fixed then: undo the change, or use another --output_path",
             )
         self.record.digest, self.record.consent = own, digest(self.file.consent)
-        first = self.prepared(Person("nobody"), None)
+        first = self.prepared(Person("none"), None)
         self.cells = first.cells
         self.warnings = first.warnings
         self._slots = self._sample_slots()
@@ -295,6 +295,7 @@ class Hall:
         self.secure = bool(public)
         self._people: dict[str, Person] = {}
         self._visits: set[asyncio.Task[None]] = set()
+        self._grouping = asyncio.Lock()
 
     def first_page(self) -> dict[str, Any]:
         file = self.study.file
@@ -337,7 +338,6 @@ class Hall:
             visit = await asyncio.to_thread(self.study.visit, one, person)
             if not visit.notes.finished:
                 await visit.take_place()
-            self._finished()
         except RunStopped:  # the person may come back
             del self._people[one.id]
             person.show("end", title="Stopped for now", text="Open the same address in this browser to continue.")
@@ -350,6 +350,8 @@ class Hall:
         completion = self.study.file.completion
         text = "You are done. Please report this code:" if completion.code else "You are done."
         person.show("end", title="Thank you!", text=text, code=completion.code, url=completion.url)
+        async with self._grouping:  # the others' pages do not wait for it
+            await asyncio.to_thread(self._finished)
 
 
 def _id(cookie: str) -> str:

@@ -122,7 +122,7 @@ async def refuse_by_listing(cells: Sequence[Cell], model: Model) -> None:
     """Refuse a run whose cells need what the model has not, by the list of its server."""
     listed = await model.listing()
     if cells and listed.says is False:
-        hint = "give it as --drawer, with a --model that generates text"
+        hint = "give it as --drawer, with a --model that generates text; BAGEL is --model bagel"
         raise CannotPlay(
             f"{cells[0].name} needs a model that speaks, and {model.name} only draws, says its server", hint
         )

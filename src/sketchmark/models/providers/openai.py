@@ -348,6 +348,11 @@ class OpenAI(ChatEndpoint):
         elif self._stages == "1" or (self._listed is not None and self._listed.says is False):
             context, lost = as_user_texts(context, most=self._images_taken, how=f"takes {self._images_taken}")
             left_out += lost
+        elif self._images_taken < _MOST_EDIT_PICTURES:
+            context, lost = layout.newest_pictures(
+                context, self._images_taken, f"{drawer} takes {self._images_taken}"
+            )
+            left_out += lost
         request = await self._chat_request(drawer, context, options)
         drawn = known_settings(options.extra, _DRAWN_IN_CHAT)
         staged = by_stage(request, drawn, options.seed) if self._stages == "2" else {}
