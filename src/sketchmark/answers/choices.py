@@ -77,6 +77,7 @@ def _relabelled(response: Any, labels: Mapping[str, str], options: Mapping[str, 
         return response
     if asked := _QUESTION_FORM.fullmatch(response):
         return asked[1]
+    response = _ORDINAL.sub(lambda found: _by_place(found, labels), response)
     plain_texts = {plain(text) for text in options.values()}
     response = _DEFINED.sub(lambda listed: _undefined(listed, plain_texts), response)
     if ranked := _RANKED.fullmatch(response):
@@ -94,6 +95,21 @@ def _relabelled(response: Any, labels: Mapping[str, str], options: Mapping[str, 
     if not any(text in texts and text != letter for letter, text in texts.items()):
         return response
     return _PAIR.sub(lambda pair: _resolved(pair, texts), response)
+
+
+_PLACES = ("first", "second", "third", "fourth", "fifth")
+_ORDINAL = re.compile(
+    rf"\b(?:the|option) (?P<place>{'|'.join(_PLACES)}|last) "
+    r"(?:(?:answer )?(?:option|choice|answer|alternative|statement)|one)\b"
+    r"(?! (?:I|we|you|from|in|on|was|that I|looks?)\b|,? but\b)(?=[^?\n]{0,60}(?:[.!,;\n]|\Z))",
+    re.I,
+)
+"""An option by its place: `The second option is correct`."""
+
+
+def _by_place(found: re.Match[str], labels: Mapping[str, str]) -> str:
+    place = -1 if found["place"].casefold() == "last" else _PLACES.index(found["place"].casefold())
+    return f"option {list(labels)[place]}" if place < len(labels) else found[0]
 
 
 _ECHOED = re.compile(

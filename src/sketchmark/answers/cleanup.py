@@ -32,7 +32,7 @@ _TURN_ENDS = re.compile(
 _TURN = re.compile(
     rf"<\|(?:im_start|start_header_id|start)\|>\s{{0,3}}(?P<token>{_ROLE})?\s{{0,3}}(?:<\|end_header_id\|>)?"
     rf"|<start_of_turn>\s{{0,3}}(?P<gemma>{_ROLE})?|<\|(?P<bare>{_ROLE})\|>|(?P<inst>\[INST\])|(?P<out>\[/INST\])"
-    rf"|^[ ]?[*#]{{0,3}}[ ]?(?P<line>{_ROLE})[ ]?[*]{{0,2}}:[*]{{0,2}}",
+    rf"|(?:^|[ ]?(?=#{{3}}))[ ]?[*#]{{0,3}}[ ]?(?P<line>{_ROLE})[ ]?[*]{{0,2}}:[*]{{0,2}}",
     re.IGNORECASE | re.MULTILINE,
 )
 _TOKEN = re.compile(

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from sketchmark.answers.candidates import Words, tokens
-from sketchmark.answers.clauses import EITHER, Line
+from sketchmark.answers.clauses import EITHER, Group, Line
 from sketchmark.answers.cleanup import Said
 from sketchmark.answers.roles import (
     Claim,
@@ -30,12 +30,15 @@ from sketchmark.answers.vocabulary import (
     CONCLUDING,
     FILLER,
     PRONOUN,
+    SETS,
     VERB,
+    WRONG,
     in_our_words,
     is_negator,
     word_set,
 )
 
+DISMISSING = SETS["dismissing"]
 _AFTER_LABEL = word_set(". , : ; - – — ) ! not because since as due for given based ( 。 …")
 _ADDS = re.compile(r"\b(?:also|as well|too)\b", re.IGNORECASE)
 _OFFERS = re.compile(r"\b(?:options|choices|possibilities)\b[^:]{0,40}:\s?\Z", re.IGNORECASE)
@@ -112,6 +115,9 @@ class Reader:
             claims = list(self._claims(entry))
             if made and not any(claims) and self._revises(entry, made[-1]):
                 made, blocked = [], True
+            if any(claims) and made and entry.statement.own:
+                refuted = frozenset[str]().union(*(one.letters for one in entry.line.groups if entry.line.denied(one)))
+                made = [claim for claim in made if not claim.letters <= refuted]
             for claim in claims:
                 if claim is None or not claim.letters:
                     blocked = True
@@ -120,6 +126,8 @@ class Reader:
                     made.append(replace(claim, letters=claim.letters | more))
         if made:
             return self._decided(made, entries)
+        if (left := self._left(entries[since:])) is not None:
+            return left
         withdrawn = since > 0 and not any(entry.line.groups for entry in entries[since:])
         return UNDECIDED if blocked or withdrawn else self._whole(entries[since:])
 
@@ -223,7 +231,7 @@ class Reader:
         return self._mentioned(entries)
 
     def _mentioned(self, entries: Sequence[Entry]) -> Commitment:
-        """Return the one option that is named in a finding, if nothing is said against it and no other is named."""
+        """Return the only option left when mentions that are denied, quoted or asides are taken away."""
         named, denied = set[str](), set[str]()
         stated = unread = False
         for entry in entries:
@@ -233,10 +241,9 @@ class Reader:
             for group in entry.line.groups:
                 if entry.line.denied(group):
                     denied |= group.letters
-                if entry.line.denied(group) or entry.statement.aside:
+                if entry.line.denied(group) or not entry.statement.own:
                     continue
-                another = answer and named_otherwise(entry.line, group)
-                if another or not entry.statement.own or entry.line.hedged_at(group):
+                if (answer and named_otherwise(entry.line, group)) or entry.line.hedged_at(group):
                     return NOTHING
                 named |= group.letters
                 placed = not self.opening or (
@@ -248,6 +255,26 @@ class Reader:
                 stated = stated or (whole and placed and entry.statement.stated)
         settled = stated and not named & denied and not entries[-1].line.breaks_off
         return self._checked(frozenset(named), "reply") if settled else NOTHING
+
+    def _left(self, entries: Sequence[Entry]) -> Commitment | None:
+        """Return the option that is left if all others are denied, and nothing is said against it."""
+        if len(self.letters) < 3 or self.several or any(entry.statement.refused for entry in entries):
+            return None
+        denied, kept = set[str](), set[str]()
+        for entry in entries:
+            for group in entry.line.groups:
+                whole = len(group.letters) == len(self.letters) - 1 and entry.line.denied(group)
+                called = entry.line.verdict(group.end, group.start) is False
+                rejected = entry.statement.own and (whole or called or _is_dismissed(entry, group))
+                (denied if rejected else kept).update(group.letters)
+        left = set(self.letters) - denied
+        return self._checked(frozenset(left), "concluded") if len(left) == 1 and kept <= left else None
+
+
+def _is_dismissed(entry: Entry, group: Group) -> bool:
+    """Return whether the rest of an item in a list speaks against its option: `B – missing the hat`."""
+    rest = (entry.line.text(place) for place in range(group.end, len(entry.line.tokens)))
+    return entry.shape == "label" and any(word in WRONG or word in DISMISSING or is_negator(word) for word in rest)
 
 
 def _says_more(line: Line) -> bool:

@@ -54,6 +54,11 @@ _ASIDE = re.compile(
 )
 
 
+_ITEM = re.compile(r"\s?(?:option |choice |answer )?\(?[A-Za-z\ue000-\uf8ff]\)?\s?", re.I)
+_LABELS = re.compile(r"(?<!\w)[A-Z\ue000-\uf8ff](?!\w)")
+"""`Option B – no, …` on a line without another option is an item of a list, not a correction."""
+
+
 def _mode(name: str) -> re.Pattern[str]:
     return re.compile("|".join(TABLES["modes"][name]).replace("{no}", _NO), re.IGNORECASE)
 
@@ -195,6 +200,8 @@ def _sentences(line: str, keep: str) -> Iterator[tuple[str, bool]]:
             continue
         following = line[end.end() : end.end() + 1]
         label = _LABEL_END.search(piece[-6:] if start < end.start() - 6 else piece)
+        if end[0].strip() in ("-", "–", "—") and _ITEM.fullmatch(piece) and not _LABELS.search(line, end.end()):
+            continue
         turns = asks or any(one.match(line, end.end()) is not None for one in (_FALLBACK, _CORRECTS, _OH_NO))
         if label and ((len(piece.strip()) <= 6 and not turns) or (following and following in keep)):
             continue
@@ -375,7 +382,8 @@ def also(line: Line, group: Group) -> tuple[frozenset[str], int]:
             break
         if token.text == "(" and not (place + 1 < len(line.tokens) and line.tokens[place + 1].form == "letter"):
             break
-        if token.letters and token.form != "weak":
+        joined = line.text(place - 2) in _AND if place > 1 else False
+        if token.letters and token.form != "weak" and (token.form != "noun" or joined):
             if line.denied(Group(place, place + 1, token.letters, token.form)):
                 break
             found |= token.letters

@@ -81,9 +81,21 @@ def _pattern(*tables: Mapping[str, str]) -> tuple[re.Pattern[str], dict[str, str
     return re.compile(any_word(ours), re.IGNORECASE), ours
 
 
+_SHORTEST_TYPO = 6
+
+
+def _mistyped(word: str) -> str:
+    """Return a word with two letters exchanged, or with one left out if it is long enough."""
+    swapped = {word[:at] + word[at + 1] + word[at] + word[at + 2 :] for at in range(len(word) - 1)}
+    shorter = {word[:at] + word[at + 1 :] for at in range(1, len(word)) if len(word) >= _SHORTEST_TYPO}
+    return " ".join((swapped | shorter) - {word} - word_set(TABLES["mistyped"]["other words"]))
+
+
 _WORDS = (
     _pattern(TABLES["unspaced"], {"i cannot tell": TABLES["unknown"]}),
-    _pattern(TABLES["idioms"], TABLES["spaced"]),
+    _pattern(
+        TABLES["idioms"], TABLES["spaced"], {word: _mistyped(word) for word in TABLES["mistyped"]["words"].split()}
+    ),
 )
 APOSTROPHE = str.maketrans({"’": "'", "‘": "'", "ʼ": "'"})
 
