@@ -385,9 +385,7 @@ class Line:
             elif word not in words.FILLER and not is_mark(word):
                 begins = copula and self.text(0) in words.CONCLUDING
                 closes = self.tokens[place].form == "letter" and self.ends(place + 1) and self.text(place - 1) in _IS
-                return (
-                    "concluded" if concluding or begins else self._subject(at, named or closes) if copula else ""
-                )
+                return "concluded" if concluding or begins else self._subject(at, named or closes) if copula else ""
             at -= 1
         return "" if at >= 0 else "concluded" if concluding else "start"
 

@@ -115,8 +115,10 @@ class Reader:
             claims = list(self._claims(entry))
             if made and not any(claims) and self._revises(entry, made[-1]):
                 made, blocked = [], True
-            if any(claims) and made and entry.statement.own:
-                refuted = frozenset[str]().union(*(one.letters for one in entry.line.groups if entry.line.denied(one)))
+            if any(claims) and made and entry.statement.own and not self.opening:
+                refuted = frozenset[str]().union(
+                    *(one.letters for one in entry.line.groups if entry.line.denied(one))
+                )
                 made = [claim for claim in made if not claim.letters <= refuted]
             for claim in claims:
                 if claim is None or not claim.letters:
@@ -241,9 +243,13 @@ class Reader:
             for group in entry.line.groups:
                 if entry.line.denied(group):
                     denied |= group.letters
-                if entry.line.denied(group) or not entry.statement.own:
+                if entry.line.denied(group) or (not entry.statement.own and not self.opening):
                     continue
-                if (answer and named_otherwise(entry.line, group)) or entry.line.hedged_at(group):
+                if (
+                    not entry.statement.own
+                    or (answer and named_otherwise(entry.line, group))
+                    or entry.line.hedged_at(group)
+                ):
                     return NOTHING
                 named |= group.letters
                 placed = not self.opening or (

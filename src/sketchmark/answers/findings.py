@@ -1,0 +1,319 @@
+"""Findings: what the clauses of a reply say about the sentence of a yes/no question.
+
+"There is no pneumothorax" answers "Is there a pneumothorax?", and "He wears a hat" answers "Is the man wearing a
+hat?". A clause affirms the question if it repeats its words, and denies it if one negation governs them or a word is
+replaced by its opposite. Words that hedge, compare or belong to another thing leave the clause unread.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from sketchmark.answers.roles import Statement, statements
+from sketchmark.answers.vocabulary import HEDGE, SETS, TABLES, in_our_words, stem, word_set, written_out
+
+_LONGEST = 60
+"""Words of a clause or a question that are compared."""
+_ARTICLES = word_set("a an the any some this that these those his her its their one my your both all of_the")
+_AUXILIARY = word_set("is are was were am does do did has have had can could will be been being")
+_DENYING = SETS["denying"]
+_LIGHT = SETS["light"]
+_PICTURE, _THERE = SETS["picture"], SETS["there"]
+_DOUBT = HEDGE - {"can"} | SETS["doubt"] - {"cannot"}
+_PREPOSITIONS = SETS["preposition"] | word_set(
+    "beside next between inside outside against across through after before"
+)
+_BESIDE = word_set("with near beside behind next under on by above below in to and or nor")
+"""Words before a thing that is there, though the clause is about another: `a man with a dog`."""
+_IMAGE = word_set("photo picture photograph shot scene")
+_LINKING = SETS["linking"]
+_PRONOUNS = word_set("it they he she this that these those both one neither none all")
+_PEOPLE = {"he": word_set("man boy guy gentleman"), "she": word_set("woman girl lady")}
+_STARTS = word_set(
+    "there no not i we it they he she the this that these a an though although even while because since as with"
+    " without only but so yet hence thus therefore neither nothing none both two whichever whatever namely"
+)
+_JOINTS = word_set("but so because since while although though whereas yet hence thus therefore meaning")
+_UNTRUE = re.compile(
+    r"it (?:is|would be) (?:not (?:true|correct|right|the case)|false|wrong|incorrect|untrue|inaccurate)"
+    r"(?: to (?:say|claim|state))? (?:that )?"
+)
+_REPORTED = re.compile(
+    r"\A(?:(?:so|thus|hence|therefore|overall|and|indeed|clearly|yes|sure|well|conclusion|but|actually|then|namely|,|:) )*"
+    r"(?:(?:[^,]{0,40}? )?(?:i|we) (?:can |could |cannot |would )?(?:confidently |safely )?"
+    r"(?:say|confirm|conclude|report|state|think|believe) (?:that )?|it is (?:true|clear|correct|evident) that |(?:i|we) cannot deny that "
+    r"|(?:this|that|which) (?:means|shows|confirms) (?:that )?)?"
+)
+_GENERIC = "|".join(sorted(_PICTURE | word_set("a an the this that any"), key=len, reverse=True))
+_WHERE = re.compile(
+    rf" (?:in|on|within|from|of|at) (?:(?:the|this|that|a|an|any|these|both|all) )*(?:{'|'.join(_PICTURE)})\b(?: (?:{'|'.join(_PICTURE)})\b)*"
+    r"| (?:anywhere|at all|whatsoever|here|to be seen|to be found)\b"
+)
+_SEES = re.compile(
+    r"(?:can|do|did|could) (?:you|we|i|one) (?:see|spot|notice|find|detect|observe|identify|make out)"
+    rf"|(?:does|do|did) (?:(?:{_GENERIC}|it) )+(?:show|contain|depict|have|include|reveal|display|feature|demonstrate)"
+    r"|(?:is|are|was|were) there"
+)
+_OF_THEM = re.compile(r"\b(?:both|all|each)(?: two| three)? of (?:them|these|those)\b")
+_REPHRASED = re.compile(r"(?:you(?:'re| are)? (?:ask|want)|the question (?:is|asks))", re.I)
+_SEARCH = re.compile(r"(?:i|we) (?:have )?(?:looked|searched|checked)(?: \w+){0,3} for ")
+_RESULT = re.compile(
+    r"(?:(?:i|we) )?(?:found|saw|spotted|noticed|(?:could |can |did |do )?(?P<no>not |cannot )(?:find|see)) "
+    r"(?P<found>none|nothing|not one|one|it|any)|there (?:is|are|was|were) (?P<there>none|nothing)"
+)
+_CHANGED = SETS["changing"] | word_set("toy stuffed plush fake statue drawing cartoon possible suspected like")
+
+
+@dataclass(frozen=True)
+class Asked:
+    """The sentence of a question: the roots of its words in order. `exists`: it asks if a thing is there."""
+
+    words: tuple[str, ...]
+    exists: bool
+
+    @property
+    def head(self) -> str:
+        """The noun of a thing, or the last word of what is said about a subject."""
+        if not self.exists:
+            return self.words[-1]
+        ends = next((at for at, word in enumerate(self.words) if at and word in _PREPOSITIONS), len(self.words))
+        return self.words[ends - 1]
+
+
+def asked(question: str) -> Asked | None:
+    """Return what a question asks; None if it is no plain question of yes or no."""
+    words = [part for word in written_out(question) for part in word.split("-")]
+    if not 1 < len(words) <= _LONGEST or words[0] not in _AUXILIARY or _ODD.intersection(words):
+        return None
+    clause = " ".join(words)
+    found = _SEES.match(clause)
+    clause = _WHERE.sub("", clause[found.end() :] if found else clause.partition(" ")[2]) or clause
+    exists = found is not None
+    rest = clause.replace(" be ", " ").split()
+    while len(rest) > 1 and rest[-1] in _THERE and words[0] != "was":
+        rest, exists = rest[:-1], True
+    content = tuple(_roots(rest, [_root(rest[-1])]))
+    return Asked(content, exists) if content else None
+
+
+_ODD = word_set("or not no never either only which what who where why how when instead neither") | (
+    HEDGE - {"can", "could"}
+)
+
+
+def read_finding(text: str, question: str) -> bool | None:
+    """Return whether the reply says that it is as the question asks; None if it does not say."""
+    wanted = asked(question)
+    if wanted is None:
+        return None
+    verdicts: list[bool] = []
+    subject, searched, unread, before = "", False, False, list[str]()
+    for statement in statements(in_our_words(text)):
+        if statement.takes_back:
+            return None
+        for words in _clauses(statement) if not _REPHRASED.match(statement.text) else ():
+            clause, content = " ".join(words), _roots(words, wanted.words)
+            verdict = _verdict(words, wanted, subject) if statement.own and len(words) <= _LONGEST else None
+            if verdict is None and searched and (result := _RESULT.fullmatch(clause)):
+                verdict = not result["no"] and result["found"] in ("one", "it")
+            if verdict is None and words[:1] == ["not"] and _instead(before, content[1:], wanted):
+                verdict, unread = False, False
+            if verdict is not None:
+                verdicts.append(verdict)
+            elif _SEARCH.match(clause):
+                searched = True
+            elif wanted.head in content or (_DOUBT.intersection(words) and statement.own):
+                plain = statement.own and not (_DENYING | _DOUBT).intersection(words)
+                unread = unread or not (plain and verdicts[-1:] == [True])
+            before = content
+            subject = content[0] if content and content[0] not in _PRONOUNS else subject
+    return verdicts[0] if len(set(verdicts)) == 1 and not unread else None
+
+
+def _instead(said: Sequence[str], other: Sequence[str], wanted: Asked) -> bool:
+    """Return whether another subject is named than was asked about: `2017 was best, not 2018`."""
+    rest = list(wanted.words[len(other) :])
+    return bool(rest) and list(wanted.words[: len(other)]) == other and list(said[-len(rest) :]) == rest
+
+
+def _clauses(statement: Statement) -> Iterator[list[str]]:
+    """Split a statement where a comma or a conjunction begins another clause."""
+    words = [part for word in written_out(statement.text) for part in word.split("-")]
+    clause: list[str] = []
+    for place, word in enumerate(words):
+        following = next((one for one in words[place + 1 : place + 3] if one not in ("and", "so", "but", "yet")), "")
+        label = word == ":" and words[place + 1 : place + 2] and words[place + 1] in _DENYING
+        ends = word == ";" or (word == ":" and not label) or (word == "," and following in _STARTS)
+        joins = word in _JOINTS or (word == "and" and following in _STARTS - {"a", "an", "the"})
+        if clause and (ends or joins):
+            yield _bare(clause)
+            clause = []
+        elif word not in (",", ";", ":"):
+            clause.append(word)
+    if clause:
+        yield _bare(clause)
+
+
+def _bare(words: Sequence[str]) -> list[str]:
+    """Remove introductions and references to the image."""
+    clause = " ".join(words).replace("could not", "cannot")
+    if len(words) > _LONGEST:
+        return list(words)
+    clause = _OF_THEM.sub("they", _REPORTED.sub("", clause, count=1))
+    return (_WHERE.sub("", f" {clause}").strip() or clause).split()
+
+
+def _root(word: str) -> str:
+    """Return a word without its endings: `wearing`, `wears` and `wear` are the same, and so is `image` for `photo`."""
+    word = "image" if word in _IMAGE else stem(word)
+    for ending in ("ing", "ed"):
+        if word.endswith(ending) and len(word) - len(ending) > 2:
+            word = word[: -len(ending)]
+            return word[:-1] if word[-1] == word[-2] and word[-1] not in "ls" else word.rstrip("e")
+    return word[:-1] if word.endswith("e") and len(word) > 3 else word
+
+
+def _roots(words: Sequence[str], known: Sequence[str] = ()) -> list[str]:
+    """Return the roots of the words that matter: without articles, auxiliaries, commas and unknown adverbs."""
+    kept = (word for word in words if word not in _ARTICLES | _AUXILIARY | _LIGHT and word[0].isalnum())
+    return [_root(word) for word in kept if not word.endswith("ly") or _root(word) in known]
+
+
+def _verdict(words: Sequence[str], wanted: Asked, subject: str) -> bool | None:
+    text = " ".join(words)
+    if untrue := _UNTRUE.match(text):
+        verdict = _verdict(text[untrue.end() :].split(), wanted, subject)
+        return None if verdict is None else not verdict
+    if not words or _DOUBT.intersection(words):
+        return None
+    return _there(words, wanted) if wanted.exists else _so(words, wanted, subject)
+
+
+def _there(words: Sequence[str], wanted: Asked) -> bool | None:
+    """Return whether a clause says that a thing is there."""
+    roots = [_root(word) for word in words]
+    place = next((at for at, root in enumerate(roots) if root == wanted.head), None)
+    denials = [at for at, word in enumerate(words) if word in _DENYING]
+    if place is None or len(denials) > 1:
+        return None
+    after = words[place + 1] if place + 1 < len(words) else ""
+    if after and not _ends_a_thing(after):
+        return None
+    start = place
+    while (
+        start
+        and words[start - 1] not in _DENYING | _AUXILIARY | _PREPOSITIONS | _SHOWING
+        and not _is_article(words[start - 1])
+    ):
+        start -= 1
+    named = roots[start : place + 1]
+    if _CHANGED.intersection(words[max(0, start - 2) : place]):
+        return None
+    led = next((word for word in reversed(words[:start]) if not _is_article(word) and word not in _DENYING), "")
+    if not denials:
+        more = set(wanted.words) - set(roots)
+        led = "" if words[0] == "positive" else led
+        if more or (
+            led in _PREPOSITIONS and led not in _BESIDE and not (led == "of" and _EVIDENCE.intersection(words))
+        ):
+            return None
+        return None if led in _COMPARED or _ELSEWHERE.intersection(words) else True
+    if (
+        set(named) - {wanted.head}
+        and not set(named) <= set(wanted.words)
+        and denials[0] < place
+        and not _is_kind(named, wanted)
+    ):
+        return None
+    if denials[0] < place:
+        between = words[denials[0] + 1 : start]
+        far = any(word in _PREPOSITIONS and word not in ("of", "to") for word in between)
+        subject = words[denials[0]] == "no" and any(word in _AUXILIARY for word in between)
+        return None if far or subject else False
+    rest = words[denials[0] + 1 :]
+    gone = words[denials[0]] not in ("not", "cannot", "never", "no")
+    return False if gone or not rest or rest[-1] in _THERE or _THERE.intersection(rest) else None
+
+
+def _is_article(word: str) -> bool:
+    return word in _ARTICLES
+
+
+def _is_kind(named: Sequence[str], wanted: Asked) -> bool:
+    """Return whether words before a noun only describe it: `no acute fracture`."""
+    return all(
+        word in SETS["places"] or word.endswith(("ic", "al", "ous", "ut", "ar", "ed")) or word in wanted.words
+        for word in named
+    )
+
+
+_SHOWING = word_set(
+    "show shows see sees seen contain contains depict depicts feature features include includes reveal reveals display displays"
+    " find found spot spotted notice noticed detect detected identify identified observe have has i we there here nothing or and nor"
+    " resemble resembles"
+)
+_EVIDENCE = word_set("evidence sign signs indication presence pair group herd flock couple number lot kind type")
+_COMPARED = word_set("like resembles resemble resembling similar than as called named reading says titled")
+_ELSEWHERE = SETS["elsewhere"] - {"patient", "first", "second", "third", "such", "some", "many", "only"}
+
+
+def _ends_a_thing(word: str) -> bool:
+    return (
+        word in _PREPOSITIONS | _AUXILIARY | _DENYING | _LIGHT | _THERE | _LINKING
+        or word in ("that", "which", "who", "and", "or", "nor", "with", "cannot")
+        or word.endswith(("ing", "ly", "ed"))
+    )
+
+
+def _so(words: Sequence[str], wanted: Asked, subject: str) -> bool | None:
+    """Return whether a clause says the same of the same subject."""
+    denials = [at for at, word in enumerate(words) if word in _DENYING]
+    said = _roots([word for word in words if word not in _DENYING], wanted.words)
+    if len(denials) > 1 or not said:
+        return None
+    ends = next((at for at, word in enumerate(wanted.words) if at and word in (*_PREPOSITIONS, "than")), 0)
+    short = ends > 1 and (denials or wanted.words[ends] == "than")
+    forms = [wanted.words, *([wanted.words[:ends]] if short else [])]
+    pronoun = words[0] in _PRONOUNS or (denials and denials[0] == 0)
+    others = next((people for name, people in _PEOPLE.items() if name != words[0]), frozenset())
+    meant = wanted.words[0] in _PEOPLE.get(words[0], ())
+    if pronoun and not meant and (wanted.words[0] in others or (subject and subject not in wanted.words)):
+        return None
+    for form in forms:
+        if len(form) < len(wanted.words) and said[-1] != form[-1]:
+            continue
+        if _follows(said, form) or (pronoun and any(_follows(_unled(said), form[at:]) for at in range(len(form)))):
+            return not denials
+    said = [word for word in said if word not in _LINKED]
+    for form in forms if not denials else ():
+        changed = [pair for pair in zip(said, form, strict=False) if pair[0] != pair[1]]
+        if len(said) == len(form) and len(changed) == 1 and changed[0] in _OPPOSITES:
+            return False
+    return None
+
+
+def _unled(said: Sequence[str]) -> Sequence[str]:
+    return said[1:] if said and said[0] in _PRONOUNS else said
+
+
+def _follows(said: Sequence[str], form: Sequence[str]) -> bool:
+    """Return whether the words are the form's, with linking verbs between and a place or manner after them."""
+    at = 0
+    for word in said:
+        if at == len(form):
+            return word in _PREPOSITIONS or word in _PRONOUNS
+        if word == form[at] or (at and at == len(form) - 1 and word in ("it", "them")):
+            at += 1
+        elif not at or word not in _LINKED:
+            return False
+    return at == len(form)
+
+
+_LINKED = frozenset(map(_root, _LINKING))
+_OPPOSITES = {
+    (_root(one.replace("_", " ")), _root(other.replace("_", " ")))
+    for pair in TABLES["opposites"].split()
+    for one, other in (pair.split("/"), pair.split("/")[::-1])
+}
