@@ -51,7 +51,7 @@ _IF = re.compile(r"\bif\b", re.IGNORECASE)
 _OTHERWISE = re.compile(r"otherwise|if not\b|else\b", re.IGNORECASE)
 _CLOSED = tuple(".!。)\"'")
 """Ends of a sentence that was not truncated."""
-_FINAL = CONCLUDING | word_set("final ultimately conclusion overall altogether total")
+_FINAL = word_set("final ultimately conclusion overall altogether total")
 _STRENGTH = {"marked": 4, "announced": 3, "concluded": 2, "called": 2, "stated": 2, "labelled": 1, "bare": 1}
 _JOINT = ("called", "bare", "stated", "labelled")
 """Kinds of claims that must agree with each other; of announcements the last one may be the result of the others."""
@@ -137,7 +137,8 @@ class Reader:
         if entry.agreed and len(entry.line.groups) == 1:
             yield Claim(entry.line.groups[0].letters, "called", True)
             return
-        final = entry.statement.corrects or any(token.text in _FINAL for token in entry.line.tokens)
+        corrects = entry.statement.corrects or any(token.text in _FINAL for token in entry.line.tokens)
+        first = next((at for at, token in enumerate(entry.line.tokens) if token.text in CONCLUDING), -1)
         headed = entry.line.is_headed or entry.statement.heading or entry.after_cue
         claims = list(
             claims_of(
@@ -147,6 +148,7 @@ class Reader:
         if self.opening and entry.line.groups and entry.statement.own:
             claims = claims or self._opened(entry)
         for claim in claims:
+            final = corrects or (claim is not None and 0 <= first < claim.place)
             yield Claim(claim.letters, claim.how, final, headed, entry.statement.apart) if claim else None
 
     def _revises(self, entry: Entry, claim: Claim) -> bool:

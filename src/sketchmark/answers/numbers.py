@@ -42,7 +42,7 @@ _NUMBER = re.compile(
 )
 _MANY = {"k": 1e3, "t": 1e3, "b": 1e9, "万": 1e4, "만": 1e4, "千": 1e3, "亿": 1e8, "億": 1e8, "т": 1e3}
 _OPERATOR = re.compile(
-    r"(?:[a-zA-Z](?=\s{0,2}[=+^<>-])|°|\sdegrees(?=\s{0,2}[=+−-]))?\s{0,3}(?:[=+*×÷^/<>]|[-−–]\s?[\d$(]|x\s?\d|\\times|\\cdot|\\div|plus\s|minus\s|times\s\d"
+    r"[ ]?(?:[kcm]?m|km/h|m/s|h|s|kg|g|cm|mm|[kcm]?m2|hours?|units?|%)\s{0,2}(?:[+*×÷]|\\times|[-−–]\s\d)|(?:[a-zA-Z](?=\s{0,2}[=+^<>-])|°|\sdegrees(?=\s{0,2}[=+−-]))?\s{0,3}(?:[=+*×÷^/<>]|[-−–]\s?[\d$(]|x\s?\d|\\times|\\cdot|\\div|plus\s|minus\s|times\s\d"
     r"|(?:divided|multiplied)\sby\s)"
 )
 _OPERATED = re.compile(
@@ -67,6 +67,8 @@ _NAMED = re.compile(
     r"|\b(?:a|an|the)[ ](?-i:[A-Z][a-z]+)[ ]\Z",
     re.IGNORECASE,
 )
+_COMPARED = re.compile(r"\b(?:compared (?:to|with)|(?:up|down) from|as opposed to|unlike)\s(?:the\s|about\s)?\Z", re.IGNORECASE)
+_PART = re.compile(r"[ ](?:of[ ](?:them|which|these|those|whom)|davon|d'entre|de (?:ellos|ellas|eles|elas)|di (?:loro|essi))\b", re.I)
 _SURE = re.compile(r"[ ]?%?[ ](?:sure|confident|certain|confidence|probability|chance)\b", re.IGNORECASE)
 _NOTHING = re.compile(
     r"(?:\b(there (?:are|is)|i (?:can )?(?:see|count|find)|(?:picture|image|photo) (?:shows|contains|has)) no\b"
@@ -83,24 +85,26 @@ _NONE = re.compile(
     re.I,
 )
 _SINGLE = re.compile(
-    r"(\A\W{0,4}(?:just |only |exactly |it is )?)an? single (?=\w{2,20}\W{0,4}\Z)"
+    r"((?:\A|[.!?]\s)\W{0,4}(?:just |only |exactly |it is )?)an? single (?=\w)"
     r"|((?:there is (?:just |only )?|\A\W{0,4}(?:just |only )))an? single ",
     re.I,
 )
 _DEGREES = re.compile(r"\^\{?\\circ\}?|\^°")
+_SQUARED = re.compile(r"(?<=[\d ])(?P<unit>[kcmd]?m|in|ft|yd|s)\^\{?-?[123]\}?")
 _PRODUCT = re.compile(r"(?-i:\A[A-Z][a-z]+) \Z")
 """Part of a name if a verb in the singular follows: `Windows 11 is installed`."""
 _SINGULAR = re.compile(r" (?:is|was|has|runs) ")
-_MINUS = re.compile(r"(?<![\w)])(?:minus|negative) (?=\d)", re.I)
+_MINUS = re.compile(r"(?<![\w)])(?<![\d°)%] )(?<!degrees )(?:minus|negative) (?=\d)", re.I)
 _LIST_MARK = re.compile(r"^[ ]?(\d{1,2})[.)][ ]\S", re.MULTILINE)
 _COMMA_USED = re.compile(r"(?<![\d.,])\d{1,3}(?:[. ]\d{3})*,(?:\d{1,2}|\d{4,})(?![\d,])")
 _COMMA_WORDS, _POINT_WORDS = (words.word_set(TABLES["decimals"][name]) for name in ("comma", "point"))
 _EITHER_WAY = re.compile(r"\d{1,3}[.,]\d{3}(?![\d.,])")
 """`12.480` is a fraction in English and a whole number in German."""
 _LED_BY = SETS["led_by"]
-_TOTAL = words.word_set("total altogether all sum overall makes make making")
-_REASON = words.word_set("since because while whereas")
+_TOTAL = words.word_set("total altogether all sum overall makes make making remaining left")
+_RESULT = SETS["result"]
 _GIVES = words.word_set("makes totals gives leaves yields leaving giving yielding")
+_REASON = words.word_set("since because while whereas")
 _EXPLAINED = re.compile(r"\W{0,4}(?:explanation|reason|reasoning|justification|rationale|details)\W{0,3}:", re.I)
 _SHORT = 80
 """Characters of a reply that may say with a word of absence that there is none."""
@@ -179,11 +183,11 @@ for _size, _name in enumerate(["third", "fourth", "fifth", "sixth", "seventh", "
 _ENGLISH = {**{word: value for value, word in enumerate(_UNITS)}, **_TENS}
 _EN = "|".join(sorted(_ENGLISH, key=len, reverse=True))
 _SCALE = "|".join(_SCALES)
-_PART = "|".join(sorted(_PARTS, key=len, reverse=True))
+_PARTED = "|".join(sorted(_PARTS, key=len, reverse=True))
 _WORDED = re.compile(
     rf"(?<![\w-])(?P<minus>minus |negative )?(?:(?P<many>(?:(?:{_EN})|a(?=[ ](?:{_SCALE})))"
     rf"(?:[ -](?:and[ ])?(?:{_EN}|{_SCALE})){{0,12}})"
-    rf"(?:[ -](?P<part>{_PART})(?![\w-])|[ ]point[ ](?P<point>(?:{_EN})(?:[ ](?:{_EN})){{0,6}})"
+    rf"(?:[ -](?P<part>{_PARTED})(?![\w-])|[ ]point[ ](?P<point>(?:{_EN})(?:[ ](?:{_EN})){{0,6}})"
     r"|(?P<half>[ ]and[ ]a[ ]half))?"
     rf"|(?:(?:a[ ])?(?P<one>half|quarter)|a[ ](?P<third>third))"
     rf"(?:[ ](?:of[ ])?an?[ ](?P<scale>{_SCALE})|(?=[.!]?\s?\Z)))(?![\w-])",
@@ -194,7 +198,7 @@ _ONE_BEFORE = re.compile(
     re.I,
 )
 _ONE_AFTER = re.compile(
-    r"\s?(?:\Z|[.!)\n\"]|(?!(?:of|can|more|or|is|must|could|finds|needs|sees|gets|counts)\b)[a-z]+\b)",
+    r"\s?(?:\Z|[.!)\n\"]|(?!(?:of|can|more|or|is|must|could|finds|needs|sees|gets|counts|near|with|in|on|at|by|behind|beside|wears|that)\b)[a-z]+\b)",
     re.I,
 )
 _COUNTED = re.compile(
@@ -284,7 +288,7 @@ class _Numbers(Words):
         self.places: dict[str, int] = {}
 
     def marked(self, text: str) -> str:
-        text = _unlabelled(text)
+        text = _SQUARED.sub(r" \g<unit>", _unlabelled(text))
         text = _NONE.sub("0", _DEGREES.sub(" degrees", _SHARE.sub(" versus ", text)))
         text = _SINGLE.sub(lambda one: f"{one[1] or one[2] or ''}1 ", text)
         comma = _decimal_comma(text)
@@ -312,7 +316,8 @@ class _Numbers(Words):
         if value is None or _OPERATOR.match(text, found.end()) or _OPERATED.search(before[-12:]):
             return found[0]
         product = _PRODUCT.search(before) and found.start() < 40 and _SINGULAR.match(text, found.end())
-        if product or _NAMED.search(before) or _SURE.match(text, found.end()):
+        part = _PART.match(text, found.end()) if self.places else None
+        if product or part or _NAMED.search(before) or _COMPARED.search(before) or _SURE.match(text, found.end()):
             return "… "
         name = repr(value)
         if name not in self.places and len(self.places) >= _MOST:
@@ -340,40 +345,43 @@ class _NumberReader(Reader):
         return entries
 
     def _decided(self, made: Sequence[Claim], entries: Sequence[Entry]) -> Commitment:
-        """A total counts even if its parts are claimed: `There are 7 rows of 4 seats, which makes 28`."""
-        weak = made[-1].how in ("stated", "bare", "labelled")
-        if weak and (any(entry.statement.refused for entry in entries) or entries[-1].line.breaks_off):
+        """A result counts even if its parts are claimed: `There are 7 rows of 4 seats, which makes 28`."""
+        claim, found = made[-1], _named(entries)
+        weak = claim.how in ("stated", "bare", "labelled")
+        looped = len(made) > 1 and len({one.letters for one in made}) == 1
+        if weak and (any(entry.statement.refused for entry in entries) or (entries[-1].line.breaks_off and not looped)):
             return UNDECIDED
-        found = [group.letters for entry in entries if entry.statement.own for group in entry.line.groups]
-        if made[-1].how != "marked" and any(_UNCOUNTED.search(entry.statement.text) for entry in entries[-1:]):
+        if claim.how == "marked":
+            return super()._decided(made, entries)
+        if _UNCOUNTED.search(entries[-1].statement.text):
             return UNDECIDED
-        total = _total(found)
-        if total and (total == found[-1] or (weak and not made[-1].final)):
+        values = [group.letters for entry, group in found if entry.statement.own]
+        total = _total(values)
+        last, group = found[-1] if found else (entries[-1], None)
+        stated = group is not None and last.statement.stated and not last.line.hedged_at(group)
+        concludes = stated and weak and not claim.final and _concludes(last.line, group)
+        if group and (concludes or (stated and last is entries[-1] and _led_to(last.line, group))):
+            return self._checked(group.letters, "concluded")
+        if total and (total == values[-1] or (weak and not claim.final)):
             return self._checked(total, "concluded")
-        last = entries[-1]
-        if made[-1].how != "marked" and last.statement.stated and last.line.groups:
-            group = last.line.groups[-1]
-            if _led_to(last.line, group) and not last.line.denied(group) and not last.line.hedged_at(group):
-                return self._checked(group.letters, "concluded")
+        if stated and weak and group.letters != claim.letters and not claim.final and claim.how != "bare":
+            return UNDECIDED
         return super()._decided(made, entries)
 
     def _whole(self, entries: Sequence[Entry]) -> Commitment:
         """Without a claim, take the only number, the total of the others, or the result of the last statement."""
-        found = [
-            (entry, group)
-            for entry in entries
-            for group in entry.line.groups
-            if not entry.statement.aside and not entry.line.denied(group) and not _reasoned(entry.line, group)
-        ]
+        found = _named(entries)
         if any(entry.listed for entry in entries) or not found:
             return UNDECIDED if found else NOTHING
-        if any(entry.statement.refused for entry in entries) or entries[-1].line.breaks_off:
-            return NOTHING
         values = [group.letters for _, group in found]
+        looped = len(values) > 1 and len(set(values)) == 1
+        if any(entry.statement.refused for entry in entries) or (entries[-1].line.breaks_off and not looped):
+            return NOTHING
         sure = all(entry.statement.own and not entry.line.hedged_at(group) for entry, group in found)
         if len(set(values)) == 1:
             return self._checked(values[0], "reply") if sure and found[-1][0].statement.stated else NOTHING
-        if sure and _led_to(entries[-1].line, found[-1][1]):
+        last = found[-1][0]
+        if sure and last is entries[-1] and last.statement.stated and _calls(last.line, found[-1][1]):
             return self._checked(values[-1], "reply")
         if sure and (total := _total(values)):
             return self._checked(total, "reply")
@@ -381,6 +389,16 @@ class _NumberReader(Reader):
             if entry.statement.stated and (group := _result(entry.line)):
                 return self._checked(group.letters, "reply")
         return NOTHING
+
+
+def _named(entries: Sequence[Entry]) -> list[tuple[Entry, Group]]:
+    """Return the numbers that are neither denied nor only a reason or an aside."""
+    return [
+        (entry, group)
+        for entry in entries
+        for group in entry.line.groups
+        if not entry.statement.aside and not entry.line.denied(group) and not _reasoned(entry.line, group)
+    ]
 
 
 def _reasoned(line: Line, group: Group) -> bool:
@@ -396,6 +414,21 @@ def _led_to(line: Line, group: Group) -> bool:
     if computed and group in line.groups and line.text(group.start - 2)[:1] in "0123456789°)":
         return True
     return group in line.groups and not before.isdisjoint(_GIVES)
+
+
+def _calls(line: Line, group: Group) -> bool:
+    return _led_to(line, group) or (group is line.groups[-1] and _concludes(line, group))
+
+
+def _concludes(line: Line, group: Group) -> bool:
+    """Return whether words around the last number of a line call it a result: `the difference is 7`, `7 in total`."""
+    before = [line.text(place) for place in range(max(0, group.start - 8), group.start)]
+    after = {line.text(place) for place in range(group.end, min(group.end + 4, len(line.tokens)))}
+    starts = max((place for place, text in enumerate(before) if text in (",", ";", ":")), default=-1)
+    if any(token.text in ("or", "versus") for token in line.tokens):
+        return False
+    called = _RESULT.intersection(before[starts + 1 :]) or before[-1:] == ["="] or after & _TOTAL
+    return bool(called or words.CONCLUDING.intersection(before)) and not _parallel(line, line.groups)
 
 
 def _total(named: Sequence[frozenset[str]]) -> frozenset[str]:
@@ -451,9 +484,54 @@ _COUNTED_NOUN = re.compile(
     r"how many ((?:(?!(?:are|is|were|was|do|does|did|can|could|have|has|in|on|of)\b)[\w-]+ ){1,5})", re.I
 )
 _PART_OF = re.compile(r"(\b\d{1,9}|\b[a-z]{3,9})(?: out)? of (?:the |a total of )?(?=\d)(?:\d{1,9})", re.I)
-_DATED = re.compile(r"\b(?:in|since|from|by|year|until|of)\s(?:1[5-9]|20)\d\d\b", re.I)
+_DATED = re.compile(r"\b(?:in|since|from|by|year|until|of|for|during|im|jahr|lag|war|en|em|nel|до|в)\s(?:1[5-9]|20)\d\d\b", re.I)
 _ABSENT = re.compile(words.any_word(words.word_set(TABLES["existence"]["no"])), re.I)
 _YEARS = range(1000, 2101)
+
+
+_ASKS_YEAR = re.compile(TABLES["year"], re.I)
+_ASKS_SHARE = re.compile(r"percent|per cent|%|prozent|pourcent|porcent|percentu|процент|yüzde|百分|パーセント|퍼센트", re.I)
+_YEAR = re.compile(r"(?<![\w.,$€£-])(?:1[5-9]|20)\d\d(?![\w%]|[.,]\d|[ ]?[%°€])")
+_PERIOD = re.compile(r"\b(?:from|between) (?:1[5-9]|20)\d\d (?:to|and|until|through) (?:1[5-9]|20)\d\d\b", re.I)
+_DIGITS = re.compile(r"(?<![\w.,])\d[\d.,]{0,12}(?![\w.,]?\d)")
+_PERCENT = re.compile(r"\d[ ]?(?:%|percent|per cent|prozent)", re.I)
+
+
+def _without_context(text: str, question: str) -> str:
+    """Drop numbers that the question names, and years if it asks for none, where another number is left.
+
+    A question for a year keeps only years, and one for a percentage only percentages, if the reply has any.
+    """
+    found = list(_DIGITS.finditer(text))
+    if _ASKS_YEAR.search(question):
+        text = _PERIOD.sub("…", text) if len(_YEAR.findall(_PERIOD.sub("", text))) else text
+        found = list(_DIGITS.finditer(text))
+        kept = [one for one in found if _YEAR.fullmatch(one[0].rstrip(".,"))]
+    elif _ASKS_SHARE.search(question) and _PERCENT.search(text):
+        kept = [one for one in found if _PERCENT.match(text, one.end() - 1)]
+    else:
+        named = {_called(one) for one in _DIGITS.finditer(question)}
+        kept = [
+            one
+            for one in found
+            if _called(one) not in named
+            and not (_YEAR.match(text, one.start()) and _DATED.search(text[max(0, one.start() - 20) : one.end()]))
+        ]
+    if not kept or len(kept) == len(found):
+        return text
+    out, at = [], 0
+    for one in found:
+        if one not in kept:
+            out += [text[at : one.start()], "…"]
+            at = one.end()
+    return "".join((*out, text[at:]))
+
+
+def _called(found: re.Match[str]) -> str:
+    """Return a number with the word before it, which a small one needs to be the same: `picture 3`, but `2019`."""
+    digits = found[0].rstrip(".,")
+    before = found.string[max(0, found.start() - 20) : found.start()].casefold().split()
+    return digits if _YEAR.fullmatch(digits) else f"{before[-1] if before else ''} {digits}"
 
 
 def read_number(response: Any, question: str = "") -> Parsed[float]:
@@ -464,16 +542,17 @@ def read_number(response: Any, question: str = "") -> Parsed[float]:
     heard, counts = said(response), _HOW_MANY.search(question) is not None
     if counts and not _ALL_OF_THEM.search(question):
         heard = replace(heard, text=_PART_OF.sub(r"\1", heard.text))
+    heard = replace(heard, text=_without_context(heard.text, question))
     reader = _NumberReader("", _Numbers())
     verdict = reader.read(heard)
     if verdict.letters:
         value = float(min(verdict.letters))
-        dated = counts and value in _YEARS and _DATED.search(heard.text)
+        dated = (counts or not _ASKS_YEAR.search(question)) and value in _YEARS and _DATED.search(heard.text)
         asked = _SCALED.search(question)
         said_so = asked and re.search(rf"(?:\d|half a|[a-z])[ -]?{asked[1]}", heard.text, re.I)
         if asked and said_so and not _SCALED.search(heard.text):
             value /= _SCALES[words.key(asked[1])]  # "How many million tonnes?"
-        return UNREAD if dated else Parsed(value, verdict.how)
+        return UNREAD if dated and question else Parsed(value, verdict.how)
     if verdict.claimed or heard.slots or not question:
         return UNREAD
     found = _asked_for(reader.entries(heard.text), heard.text, question, counts)

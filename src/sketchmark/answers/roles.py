@@ -329,6 +329,7 @@ class Claim:
     final: bool = False
     headed: bool = False
     apart: bool = False
+    place: int = 0
 
 
 def claims_of(
@@ -354,7 +355,7 @@ def claims_of(
         if how != "called" and not alone:
             others, passed = also(line, group)
             letters |= others
-        yield Claim(letters, how)
+        yield Claim(letters, how, place=group.start)
 
 
 def _how(line: Line, group: Group, after_cue: bool) -> str:
