@@ -13,7 +13,7 @@ from itertools import groupby
 
 from sketchmark.answers.cleanup import FIRST_SLOT, unwrapped
 from sketchmark.answers.reply import plain
-from sketchmark.answers.vocabulary import AFTER_LETTER, ANSWER, BEFORE_LETTER, BREAK, OPTION, SETS
+from sketchmark.answers.vocabulary import AFTER_LETTER, ANSWER, BEFORE_LETTER, BREAK, OPTION, SETS, VERB
 
 SPACED = r"(?-i:[0-9A-Za-z_\u00aa-\u1fff])"
 """Word characters of languages that separate words by spaces."""
@@ -234,9 +234,15 @@ def _lettered(raw: Sequence[Token], place: int, letters: str) -> Token:
     second = word_before in ("and", "or") and place > 1 and _is_label(raw[place - 2], letters)
     if known and token.text.isupper() and ((pair and beyond.text in letters) or second):
         return named
-    if known and _noun(word_before) and token.text.isupper() and (letter not in "AI" or _ends(after)):
+    if (
+        known
+        and _noun(word_before)
+        and token.text.isupper()
+        and (letter not in "AI" or _ends(after) or (letter == "A" and word_after in ("is", "are", "was", "has")))
+    ):
         return Token(token.text, named.letters, "noun", token.glued)
-    if not known or (len(word_before) > 1 and word_before not in BEFORE_LETTER):
+    stands = token.text == "A" and place > 1 and word_after in VERB
+    if not known or (len(word_before) > 1 and word_before not in BEFORE_LETTER and not stands):
         return word
     if token.text.islower():
         ends = _ends(after) or (word_before == "option" and word_after in AFTER_LETTER)

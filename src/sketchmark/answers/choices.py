@@ -16,7 +16,8 @@ from typing import Any, NamedTuple
 from sketchmark.answers.candidates import Words
 from sketchmark.answers.cleanup import said
 from sketchmark.answers.decision import Reader
-from sketchmark.answers.numbers import number, read_number
+from sketchmark.answers.numbers import read_number
+from sketchmark.answers.numerals import number
 from sketchmark.answers.reply import UNREAD, Parsed, plain
 from sketchmark.answers.vocabulary import WRONG
 from sketchmark.answers.yes_no import NO, YES, read_yes_no
@@ -101,7 +102,7 @@ _PLACES = ("first", "second", "third", "fourth", "fifth")
 _ORDINAL = re.compile(
     rf"\b(?:the|option) (?P<place>{'|'.join(_PLACES)}|last) "
     r"(?:(?:answer )?(?:option|choice|answer|alternative|statement)|one)\b"
-    r"(?! (?:I|we|you|from|in|on|was|that I|looks?)\b|,? but\b)(?=[^?\n]{0,60}(?:[.!,;\n]|\Z))",
+    r"(?! (?:I|we|you|from|in|on|was|that I|looks?)\b|,? but\b|, \w)(?=[^?\n]{0,60}(?:[.!,;\n]|\Z))",
     re.I,
 )
 """An option by its place: `The second option is correct`."""
@@ -135,7 +136,7 @@ _RANKED = re.compile(
     re.I,
 )
 """Options from the best to the worst."""
-_QUESTION_FORM = re.compile(r"\s*A:\s{0,3}(\(?[A-Z]\)?\.?)\s*")
+_QUESTION_FORM = re.compile(r"\s*(?:Q:[^\n]{0,400}?\?\s{0,3})?A:\s{0,3}(\(?[A-Z]\)?\.?)\s*")
 """`A:` for "answer", as in a dialogue of Q and A."""
 _LABEL = re.compile(r"(?<!\w)[A-Z](?:[.):]|[ ]?\|)")
 _PAIR = re.compile(

@@ -64,10 +64,14 @@ class Line:
         self.negated: list[int] = []
         self.hedged: list[int] = []
         cut = negated = hedged = -1
+        hit = False
         for place, token in enumerate(tokens):
             self.cut.append(cut)
             self.negated.append(negated)
             self.hedged.append(hedged)
+            hit = (hit or bool(token.letters)) and negated > cut
+            if hit and token.text == "there":
+                cut = place  # "instead of 11 there are 7"
             if token.form in ("", "weak"):
                 called = token.text == ":" and self.text(place + 1) in words.PRONOUN
                 if (token.text in words.BREAK and token.text not in ("(", ")")) or called:
@@ -77,6 +81,7 @@ class Line:
                 elif token.text in words.HEDGE and (token.text != "can" or self._can_be(place + 1)):
                     hedged = place
         self.groups = list(self._groups())
+        self.has_verb = any(token.text in words.VERB | words.COPULA for token in tokens)
 
     def _can_be(self, place: int) -> bool:
         return self.text(place) == "also" or (self.text(place) == "be" and not self.text(place + 1).endswith("ed"))
@@ -116,7 +121,7 @@ class Line:
         begins = seen or self.text(0) in ("next", "then", "first", "now", "when")
         other = _NO_LABEL.intersection(self.text(at) for at in range(max(0, group.start - 2), group.start))
         if group.form == "noun":
-            return not begins and after != "would"
+            return self.has_verb and not begins and after != "would"
         return group.form == "letter" and (named or (plain and not other)) and not begins and after != "would"
 
     def labelled(self, group: Group) -> bool:

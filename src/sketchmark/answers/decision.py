@@ -48,7 +48,9 @@ _TURN = re.compile(r"(?:but|however|yet|final)\b", re.IGNORECASE)
 _FEW = 6
 """Words of a statement that may be a correction in words that we do not know: `Perdón, quise decir B`."""
 _IF = re.compile(r"\bif\b", re.IGNORECASE)
-_OTHERWISE = re.compile(r"otherwise|if not\b|else\b", re.IGNORECASE)
+_OTHERWISE = re.compile(
+    r"otherwise|if not\b|else\b|if (?:you|we|they|i) (?:don't|do not|aren't|exclude|ignore)", re.IGNORECASE
+)
 _CLOSED = tuple(".!。)\"'")
 """Ends of a sentence that was not truncated."""
 _FINAL = word_set("final ultimately conclusion overall altogether total")
@@ -115,11 +117,12 @@ class Reader:
             claims = list(self._claims(entry))
             if made and not any(claims) and self._revises(entry, made[-1]):
                 made, blocked = [], True
-            if any(claims) and made and entry.statement.own and not self.opening:
-                refuted = frozenset[str]().union(
-                    *(one.letters for one in entry.line.groups if entry.line.denied(one))
-                )
-                made = [claim for claim in made if not claim.letters <= refuted]
+            if made and self._is_refuted(entry, made[-1]) and not any(claims):
+                made, blocked = [], True
+            if any(claims) and made and self.letters and entry.statement.own and not self.opening:
+                denied = (group.letters for group in entry.line.groups if entry.line.denied(group))
+                if refuted := frozenset[str]().union(*denied):
+                    made = [claim for claim in made if not claim.letters <= refuted]
             for claim in claims:
                 if claim is None or not claim.letters:
                     blocked = True
@@ -161,6 +164,19 @@ class Reader:
             len(line.tokens) <= _FEW and entry.statement.own and not (entry.shape == "label" or _says_more(line))
         )
         return (corrects or denies or unknown) and any(others)
+
+    def _is_refuted(self, entry: Entry, claim: Claim) -> bool:
+        """Return whether a conclusion calls the claimed option wrong: `In conclusion, B is wrong`."""
+        final = entry.statement.corrects or any(token.text in CONCLUDING for token in entry.line.tokens)
+        return (
+            final
+            and entry.statement.own
+            and not self.opening
+            and any(
+                group.letters == claim.letters and entry.line.verdict(group.end, group.start) is False
+                for group in entry.line.groups
+            )
+        )
 
     def _opened(self, entry: Entry) -> list[Claim | None]:
         """A statement that begins with yes or no claims it, whatever follows. A correction may also end with it."""
@@ -281,8 +297,10 @@ class Reader:
 
 def _is_dismissed(entry: Entry, group: Group) -> bool:
     """Return whether the rest of an item in a list speaks against its option: `B – missing the hat`."""
+    if entry.shape != "label" or group is not entry.line.groups[0]:
+        return False
     rest = (entry.line.text(place) for place in range(group.end, len(entry.line.tokens)))
-    return entry.shape == "label" and any(word in WRONG or word in DISMISSING or is_negator(word) for word in rest)
+    return any(word in WRONG or word in DISMISSING or is_negator(word) for word in rest)
 
 
 def _says_more(line: Line) -> bool:

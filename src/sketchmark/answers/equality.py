@@ -14,7 +14,7 @@ from functools import cache
 
 from sketchmark.answers.candidates import FIRST_WORDS, Token, Words, part_of_a_word
 from sketchmark.answers.cleanup import unwrapped
-from sketchmark.answers.numbers import number, spelt_numbers
+from sketchmark.answers.numerals import number, spelt_numbers
 from sketchmark.answers.reply import plain
 from sketchmark.answers.vocabulary import TABLES, is_wide, word_set
 

@@ -29,33 +29,51 @@ _BESIDE = word_set("with near beside behind next under on by above below in to a
 """Words before a thing that is there, though the clause is about another: `a man with a dog`."""
 _IMAGE = word_set("photo picture photograph shot scene")
 _LINKING = SETS["linking"]
-_PRONOUNS = word_set("it they he she this that these those both one neither none all")
+_PRONOUNS = word_set("it they them he she this that these those both one neither none all")
+_ANOTHER = word_set("another other others")
 _PEOPLE = {"he": word_set("man boy guy gentleman"), "she": word_set("woman girl lady")}
 _STARTS = word_set(
     "there no not i we it they he she the this that these a an though although even while because since as with"
     " without only but so yet hence thus therefore neither nothing none both two whichever whatever namely"
 )
 _JOINTS = word_set("but so because since while although though whereas yet hence thus therefore meaning")
+_CLAIM = re.compile(
+    r"the (?:claim|statement|assertion|caption|sentence) that (?P<said>.+) is (?P<no>not )?"
+    r"(?P<verdict>true|correct|right|accurate|false|wrong|incorrect|untrue|inaccurate)"
+)
 _UNTRUE = re.compile(
     r"it (?:is|would be) (?:not (?:true|correct|right|the case)|false|wrong|incorrect|untrue|inaccurate)"
     r"(?: to (?:say|claim|state))? (?:that )?"
 )
 _REPORTED = re.compile(
-    r"\A(?:(?:so|thus|hence|therefore|overall|and|indeed|clearly|yes|sure|well|conclusion|but|actually|then|namely|,|:) )*"
+    r"\A(?:(?:so|thus|hence|therefore|overall|and|indeed|clearly|yes|sure|well|conclusion|but|actually|then|namely"
+    r"|,|:) )*"
     r"(?:(?:[^,]{0,40}? )?(?:i|we) (?:can |could |cannot |would )?(?:confidently |safely )?"
-    r"(?:say|confirm|conclude|report|state|think|believe) (?:that )?|it is (?:true|clear|correct|evident) that |(?:i|we) cannot deny that "
+    r"(?:say|confirm|conclude|report|state|think|believe) (?:that )?"
+    r"(?=(?:there|the|it|this|that|no|an?|he|she|they)\b)"
+    r"|it is (?:true|clear|correct|evident) that |(?:i|we) cannot deny that "
     r"|(?:this|that|which) (?:means|shows|confirms) (?:that )?)?"
 )
 _GENERIC = "|".join(sorted(_PICTURE | word_set("a an the this that any"), key=len, reverse=True))
+_IN_PICTURE = "|".join(sorted(_PICTURE))
 _WHERE = re.compile(
-    rf" (?:in|on|within|from|of|at) (?:(?:the|this|that|a|an|any|these|both|all) )*(?:{'|'.join(_PICTURE)})\b(?: (?:{'|'.join(_PICTURE)})\b)*"
+    rf" (?:in|on|within|from|of|at) (?:(?:the|this|that|a|an|any|these|both|all) )*(?:(?:{_IN_PICTURE})\b ?)+(?<! )"
     r"| (?:anywhere|at all|whatsoever|here|to be seen|to be found)\b"
 )
 _SEES = re.compile(
     r"(?:can|do|did|could) (?:you|we|i|one) (?:see|spot|notice|find|detect|observe|identify|make out)"
-    rf"|(?:does|do|did) (?:(?:{_GENERIC}|it) )+(?:show|contain|depict|have|include|reveal|display|feature|demonstrate)"
+    rf"|(?:does|do|did) (?:(?:{_GENERIC}|it) )+"
+    r"(?:show|contain|depict|have|include|reveal|display|feature|demonstrate)"
     r"|(?:is|are|was|were) there"
 )
+_EVIDENCE = re.compile(
+    r"(?<![a-z])(?P<before>[a-z]+ )?(?P<kind>(?:any|an?|the|radiographic|imaging|visible|clear|definite) )*"
+    r"(?:evidence|signs?|indications?|presence|trace|hint) of "
+)
+_PRESENT = re.compile(
+    rf"(?:(?:it|they|this) (?:is|are) )?(?P<no>not )?(?:clearly )?(?:{'|'.join(sorted(_THERE))}|(?P<gone>absent))"
+)
+_CONCLUDES = re.compile(r"(?:so|thus|hence|therefore|overall|conclusion)\b", re.I)
 _OF_THEM = re.compile(r"\b(?:both|all|each)(?: two| three)? of (?:them|these|those)\b")
 _REPHRASED = re.compile(r"(?:you(?:'re| are)? (?:ask|want)|the question (?:is|asks))", re.I)
 _SEARCH = re.compile(r"(?:i|we) (?:have )?(?:looked|searched|checked)(?: \w+){0,3} for ")
@@ -63,7 +81,9 @@ _RESULT = re.compile(
     r"(?:(?:i|we) )?(?:found|saw|spotted|noticed|(?:could |can |did |do )?(?P<no>not |cannot )(?:find|see)) "
     r"(?P<found>none|nothing|not one|one|it|any)|there (?:is|are|was|were) (?P<there>none|nothing)"
 )
-_CHANGED = SETS["changing"] | word_set("toy stuffed plush fake statue drawing cartoon possible suspected like")
+_CHANGED = SETS["changing"] | word_set(
+    "resolved healed prior previous toy stuffed plush fake statue drawing cartoon possible suspected like"
+)
 
 
 @dataclass(frozen=True)
@@ -72,35 +92,35 @@ class Asked:
 
     words: tuple[str, ...]
     exists: bool
+    all: bool = False
 
     @property
     def head(self) -> str:
         """The noun of a thing, or the last word of what is said about a subject."""
-        if not self.exists:
-            return self.words[-1]
-        ends = next((at for at, word in enumerate(self.words) if at and word in _PREPOSITIONS), len(self.words))
-        return self.words[ends - 1]
+        ends = (at for at, word in enumerate(self.words) if at and word in _PREPOSITIONS | {"than"})
+        return self.words[next(ends, len(self.words)) - 1]
 
 
 def asked(question: str) -> Asked | None:
     """Return what a question asks; None if it is no plain question of yes or no."""
-    words = [part for word in written_out(question) for part in word.split("-")]
+    words = _parts(question)
     if not 1 < len(words) <= _LONGEST or words[0] not in _AUXILIARY or _ODD.intersection(words):
         return None
     clause = " ".join(words)
     found = _SEES.match(clause)
     clause = _WHERE.sub("", clause[found.end() :] if found else clause.partition(" ")[2]) or clause
+    clause = _EVIDENCE.sub(_of_a_thing, clause)
     exists = found is not None
+    if exists and {"fewer", "less", "more"}.intersection(words):
+        return None
     rest = clause.replace(" be ", " ").split()
     while len(rest) > 1 and rest[-1] in _THERE and words[0] != "was":
         rest, exists = rest[:-1], True
     content = tuple(_roots(rest, [_root(rest[-1])]))
-    return Asked(content, exists) if content else None
+    return Asked(content, exists, words[:2] == ["are", "the"]) if content else None
 
 
-_ODD = word_set("or not no never either only which what who where why how when instead neither") | (
-    HEDGE - {"can", "could"}
-)
+_ODD = SETS["no_question"] | (HEDGE - {"can", "could"})
 
 
 def read_finding(text: str, question: str) -> bool | None:
@@ -109,6 +129,9 @@ def read_finding(text: str, question: str) -> bool | None:
     if wanted is None:
         return None
     verdicts: list[bool] = []
+    whole = _bare(_parts(in_our_words(text)))
+    if wanted.exists and (found := _PRESENT.fullmatch(" ".join(whole))):
+        return not (found["no"] or found["gone"]) if not (found["no"] and found["gone"]) else None
     subject, searched, unread, before = "", False, False, list[str]()
     for statement in statements(in_our_words(text)):
         if statement.takes_back:
@@ -120,7 +143,9 @@ def read_finding(text: str, question: str) -> bool | None:
                 verdict = not result["no"] and result["found"] in ("one", "it")
             if verdict is None and words[:1] == ["not"] and _instead(before, content[1:], wanted):
                 verdict, unread = False, False
-            if verdict is not None:
+            if verdict is not None and _CONCLUDES.match(statement.text):
+                verdicts, unread = [verdict], False
+            elif verdict is not None:
                 verdicts.append(verdict)
             elif _SEARCH.match(clause):
                 searched = True
@@ -129,6 +154,7 @@ def read_finding(text: str, question: str) -> bool | None:
                 unread = unread or not (plain and verdicts[-1:] == [True])
             before = content
             subject = content[0] if content and content[0] not in _PRONOUNS else subject
+            subject = "another" if _ANOTHER.intersection(words) else subject
     return verdicts[0] if len(set(verdicts)) == 1 and not unread else None
 
 
@@ -140,33 +166,44 @@ def _instead(said: Sequence[str], other: Sequence[str], wanted: Asked) -> bool:
 
 def _clauses(statement: Statement) -> Iterator[list[str]]:
     """Split a statement where a comma or a conjunction begins another clause."""
-    words = [part for word in written_out(statement.text) for part in word.split("-")]
+    words = _parts(statement.text)
     clause: list[str] = []
     for place, word in enumerate(words):
         following = next((one for one in words[place + 1 : place + 3] if one not in ("and", "so", "but", "yet")), "")
-        label = word == ":" and words[place + 1 : place + 2] and words[place + 1] in _DENYING
+        label = word == ":" and words[place + 1 : place + 2] and words[place + 1] in _DENYING | _THERE
         ends = word == ";" or (word == ":" and not label) or (word == "," and following in _STARTS)
         joins = word in _JOINTS or (word == "and" and following in _STARTS - {"a", "an", "the"})
         if clause and (ends or joins):
             yield _bare(clause)
             clause = []
-        elif word not in (",", ";", ":"):
+        elif word not in (";", ":"):
             clause.append(word)
     if clause:
         yield _bare(clause)
 
 
+def _of_a_thing(found: re.Match[str]) -> str:
+    """Write `no evidence of a mass` as no mass, but leave weak evidence."""
+    before = found["before"] or ""
+    return before if not before or before.strip() in _FRAME else found[0]
+
+
+def _parts(text: str) -> list[str]:
+    """Return the words of a text, and those that a hyphen joins: `T1-weighted`, but `x-ray` is one."""
+    return [part for word in written_out(text) for part in ([word] if word in _PICTURE else word.split("-"))]
+
+
 def _bare(words: Sequence[str]) -> list[str]:
     """Remove introductions and references to the image."""
-    clause = " ".join(words).replace("could not", "cannot")
+    clause = " ".join(words).replace("could not", "cannot").replace("at least ", "").replace(" each other", "")
     if len(words) > _LONGEST:
         return list(words)
-    clause = _OF_THEM.sub("they", _REPORTED.sub("", clause, count=1))
+    clause = _EVIDENCE.sub(_of_a_thing, _OF_THEM.sub("they", _REPORTED.sub("", clause, count=1)))
     return (_WHERE.sub("", f" {clause}").strip() or clause).split()
 
 
 def _root(word: str) -> str:
-    """Return a word without its endings: `wearing`, `wears` and `wear` are the same, and so is `image` for `photo`."""
+    """Return a word without its endings: `wearing` and `wears` are `wear`. A photo is an image."""
     word = "image" if word in _IMAGE else stem(word)
     for ending in ("ing", "ed"):
         if word.endswith(ending) and len(word) - len(ending) > 2:
@@ -186,6 +223,10 @@ def _verdict(words: Sequence[str], wanted: Asked, subject: str) -> bool | None:
     if untrue := _UNTRUE.match(text):
         verdict = _verdict(text[untrue.end() :].split(), wanted, subject)
         return None if verdict is None else not verdict
+    if claim := _CLAIM.fullmatch(text):
+        verdict = _verdict(claim["said"].split(), wanted, subject)
+        true = (claim["verdict"] in ("true", "correct", "right", "accurate")) != bool(claim["no"])
+        return None if verdict is None else verdict == true
     if not words or _DOUBT.intersection(words):
         return None
     return _there(words, wanted) if wanted.exists else _so(words, wanted, subject)
@@ -195,74 +236,70 @@ def _there(words: Sequence[str], wanted: Asked) -> bool | None:
     """Return whether a clause says that a thing is there."""
     roots = [_root(word) for word in words]
     place = next((at for at, root in enumerate(roots) if root == wanted.head), None)
-    denials = [at for at, word in enumerate(words) if word in _DENYING]
-    if place is None or len(denials) > 1:
-        return None
-    after = words[place + 1] if place + 1 < len(words) else ""
-    if after and not _ends_a_thing(after):
+    denials = [at for at, word in enumerate(words) if word in _DENYING and word != "nor"]
+    turns = "or" in words and {"there", "nothing", "one"}.intersection(words[words.index("or") :])
+    if place is None or len(denials) > 1 or turns or "either" in words:
         return None
     start = place
-    while (
-        start
-        and words[start - 1] not in _DENYING | _AUXILIARY | _PREPOSITIONS | _SHOWING
-        and not _is_article(words[start - 1])
-    ):
+    while start and words[start - 1] not in _BOUNDS and place - start < 4:
         start -= 1
-    named = roots[start : place + 1]
-    if _CHANGED.intersection(words[max(0, start - 2) : place]):
+    named = set(roots[start:place]) - set(wanted.words)
+    before = [word for word in words[:start] if word not in _ARTICLES]
+    tail = words[place + 1 :]
+    subject = named and start and words[start - 1] in _PICTURE
+    if set(words[start:place]) & _CHANGED or subject or (tail and not _ends_a_thing(tail[0])):
         return None
-    led = next((word for word in reversed(words[:start]) if not _is_article(word) and word not in _DENYING), "")
     if not denials:
-        more = set(wanted.words) - set(roots)
-        led = "" if words[0] == "positive" else led
-        if more or (
-            led in _PREPOSITIONS and led not in _BESIDE and not (led == "of" and _EVIDENCE.intersection(words))
-        ):
-            return None
-        return None if led in _COMPARED or _ELSEWHERE.intersection(words) else True
-    if (
-        set(named) - {wanted.head}
-        and not set(named) <= set(wanted.words)
-        and denials[0] < place
-        and not _is_kind(named, wanted)
-    ):
+        return _affirms(before, tail, roots, wanted, named)
+    if _vague(words) or not named <= _DESCRIBING:
         return None
-    if denials[0] < place:
+    if denials[0] < start:
         between = words[denials[0] + 1 : start]
-        far = any(word in _PREPOSITIONS and word not in ("of", "to") for word in between)
-        subject = words[denials[0]] == "no" and any(word in _AUXILIARY for word in between)
-        return None if far or subject else False
+        listed = between[-1:] and between[-1] in (",", "or", "nor")
+        known = all(word in _FRAME for word in between) and before[-1] not in _PREPOSITIONS - {"of", "to"}
+        rest = tail[: next((at for at, word in enumerate(tail) if word in (",", "or", "nor", "and")), len(tail))]
+        same = all(word in _AFTER or _root(word) in wanted.words for word in rest)
+        verb = words[denials[0]] not in ("not", "no") or all(word in _FRAME for word in words[: denials[0]])
+        return False if (listed or known) and same and verb else None
     rest = words[denials[0] + 1 :]
     gone = words[denials[0]] not in ("not", "cannot", "never", "no")
-    return False if gone or not rest or rest[-1] in _THERE or _THERE.intersection(rest) else None
+    return False if gone or all(word in _THERE | _LIGHT | _AUXILIARY for word in rest) else None
 
 
-def _is_article(word: str) -> bool:
-    return word in _ARTICLES
+def _affirms(
+    before: Sequence[str], tail: Sequence[str], roots: Sequence[str], wanted: Asked, named: set[str]
+) -> bool | None:
+    said = {*roots}
+    every = wanted.all and named & _SIDES
+    if not set(wanted.words) <= said or every or "or" in tail or said & _NOT_HERE or not (before or tail):
+        return None
+    positive = before[:1] == ["positive"]
+    beside = before[-1:] and before[-1] in _BESIDE
+    framed = all(word in _FRAME for word in before) and before[-1:] not in (["like"], ["than"], ["of"], ["for"])
+    return True if framed or positive or (beside and not {"who", "which", "that"} & {*before}) else None
 
 
-def _is_kind(named: Sequence[str], wanted: Asked) -> bool:
-    """Return whether words before a noun only describe it: `no acute fracture`."""
-    return all(
-        word in SETS["places"] or word.endswith(("ic", "al", "ous", "ut", "ar", "ed")) or word in wanted.words
-        for word in named
-    )
+def _vague(words: Sequence[str]) -> bool:
+    """Return whether not seeing something may be the viewer's fault: `I cannot see a dog`, but not `any dog`."""
+    return "cannot" in words and "see" in words and "any" not in words
 
 
-_SHOWING = word_set(
-    "show shows see sees seen contain contains depict depicts feature features include includes reveal reveals display displays"
-    " find found spot spotted notice noticed detect detected identify identified observe have has i we there here nothing or and nor"
-    " resemble resembles"
-)
-_EVIDENCE = word_set("evidence sign signs indication presence pair group herd flock couple number lot kind type")
-_COMPARED = word_set("like resembles resemble resembling similar than as called named reading says titled")
-_ELSEWHERE = SETS["elsewhere"] - {"patient", "first", "second", "third", "such", "some", "many", "only"}
+_SHOWING = SETS["showing"]
+_BOUNDS = _SHOWING.union(_AUXILIARY, _LIGHT, _PICTURE, _DENYING, _PRONOUNS, _ARTICLES, _PREPOSITIONS, (",",))
+"""Words before the name of a thing."""
+_FRAME = _BOUNDS - _PREPOSITIONS | SETS["places"] | word_set("positive for of to in on at")
+"""Words of a clause that says no more than that something is there."""
+_DESCRIBING = frozenset(map(_root, _THERE | SETS["describing"]))
+_AFTER = _THERE | _LIGHT | _AUXILIARY | _ARTICLES | _LINKING | {"up"}
+_ELSEWHERE = SETS["elsewhere"] - {"patient", "first", "second", "third", "some", "many", "only"}
+_NOT_HERE = frozenset(map(_root, _ELSEWHERE)) - {"patient"}
+_SIDES = word_set("left right upper lower")
 
 
 def _ends_a_thing(word: str) -> bool:
     return (
         word in _PREPOSITIONS | _AUXILIARY | _DENYING | _LIGHT | _THERE | _LINKING
-        or word in ("that", "which", "who", "and", "or", "nor", "with", "cannot")
+        or word in ("that", "which", "who", "and", "or", "with", "cannot", ",")
         or word.endswith(("ing", "ly", "ed"))
     )
 
@@ -271,14 +308,16 @@ def _so(words: Sequence[str], wanted: Asked, subject: str) -> bool | None:
     """Return whether a clause says the same of the same subject."""
     denials = [at for at, word in enumerate(words) if word in _DENYING]
     said = _roots([word for word in words if word not in _DENYING], wanted.words)
-    if len(denials) > 1 or not said:
+    said = said if _SEVERAL.intersection(wanted.words) else [word for word in said if word not in _SEVERAL]
+    if len(denials) > 1 or not said or _ELSEWHERE.union(("second", "first")).intersection(words) - {*wanted.words}:
         return None
     ends = next((at for at, word in enumerate(wanted.words) if at and word in (*_PREPOSITIONS, "than")), 0)
     short = ends > 1 and (denials or wanted.words[ends] == "than")
     forms = [wanted.words, *([wanted.words[:ends]] if short else [])]
+    forms += [tuple(word for word in form if word not in ("two", "three")) for form in forms if "two" in form]
     pronoun = words[0] in _PRONOUNS or (denials and denials[0] == 0)
     others = next((people for name, people in _PEOPLE.items() if name != words[0]), frozenset())
-    meant = wanted.words[0] in _PEOPLE.get(words[0], ())
+    meant = subject != "another" and wanted.words[0] in _PEOPLE.get(words[0], ())
     if pronoun and not meant and (wanted.words[0] in others or (subject and subject not in wanted.words)):
         return None
     for form in forms:
@@ -311,6 +350,7 @@ def _follows(said: Sequence[str], form: Sequence[str]) -> bool:
     return at == len(form)
 
 
+_SEVERAL = word_set("two three")
 _LINKED = frozenset(map(_root, _LINKING))
 _OPPOSITES = {
     (_root(one.replace("_", " ")), _root(other.replace("_", " ")))

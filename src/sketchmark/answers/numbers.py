@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
 from typing import Any
@@ -18,31 +18,15 @@ from sketchmark.answers.candidates import FIRST_WORDS, Token, Words
 from sketchmark.answers.clauses import Group, Line
 from sketchmark.answers.cleanup import said
 from sketchmark.answers.decision import NOTHING, UNDECIDED, Commitment, Entry, Reader
+from sketchmark.answers.numerals import NUMBER, SCALES, decimal_comma, spelt_numbers, value_of
 from sketchmark.answers.reply import UNREAD, Parsed
 from sketchmark.answers.roles import Claim, is_bare
 from sketchmark.answers.vocabulary import SETS, TABLES
 
-_EDGE = r"(?<![0-9A-Za-z_\u00aa-\u1fff.,])(?<!\d:)"
-_GROUPED = (
-    r"\d{1,3}(?:\.\d{3}){1,12}(?=,\d)|\d{1,3}(?:,\d{3}){1,12}|\d{1,3}(?:'\d{3}){1,12}"
-    r"|\d{1,3}(?:[ ]\d{3}){1,12}|\d{1,3}(?:\.\d{3}){2,12}"
-)
-_NUMBER = re.compile(
-    rf"(?P<whole>{_EDGE}[-−]?\d{{1,9}}[ ]?)?\\[dt]?frac\{{(?P<above>[-−]?\d{{1,40}})\}}\{{(?P<below>\d{{1,40}})\}}"
-    rf"|{_EDGE}(?:(?P<mixed>[-−]?\d{{1,9}})[ ])?(?P<over>[-−]?\d{{1,40}})[ ]?/[ ]?(?P<under>\d{{1,40}})(?!\w|[/.,]\d)"
-    rf"|{_EDGE}(?P<sign>(?<![)\d\w])(?:[-−+]|–(?=\d)))?(?:[$€£¥][ ]?)?(?P<size>(?:{_GROUPED})(?:[.,]\d{{1,40}})?"
-    r"|\d{1,40}(?:[.,]\d{1,40})?|(?<!\d)\.\d{1,40})"
-    r"(?:[eE](?P<power>[-+]?\d{1,3})|[ ]?(?:×|x|\\times|\\cdot|·|\*)[ ]?10\^\{?(?P<ten>[-−]?\d{1,3})\}?"
-    r"|\^\{?(?P<raised>\d{1,2})\}?)?"
-    r"(?P<many>[ ]?[kK](?!\w)|[ ]?[mbt]n(?!\w)|M(?!\w)|[ ]M(?=[ ][a-z])"
-    r"|[ -]?(?i:thousand|million|billion|trillion|mio|mrd|tausend"
-    r"|millionen|milliarden|mille|millions?|milliards?|mil|millones|milhões|milioni|bin|milyon|тысяч|миллион(?:а|ов)?)(?!\w)"
-    r"|[ ]?[万千亿億만])?"
-    r"(?![a-zA-Z]?\d|[.,:]\d)"
-)
-_MANY = {"k": 1e3, "t": 1e3, "b": 1e9, "万": 1e4, "만": 1e4, "千": 1e3, "亿": 1e8, "億": 1e8, "т": 1e3}
 _OPERATOR = re.compile(
-    r"[ ]?(?:[kcm]?m|km/h|m/s|h|s|kg|g|cm|mm|[kcm]?m2|hours?|units?|%)\s{0,2}(?:[+*×÷]|\\times|[-−–]\s\d)|(?:[a-zA-Z](?=\s{0,2}[=+^<>-])|°|\sdegrees(?=\s{0,2}[=+−-]))?\s{0,3}(?:[=+*×÷^/<>]|[-−–]\s?[\d$(]|x\s?\d|\\times|\\cdot|\\div|plus\s|minus\s|times\s\d"
+    r"[ ]?(?:[kcm]?m|km/h|m/s|h|s|kg|g|cm|mm|[kcm]?m2|hours?|units?|%)\s{0,2}(?:[+*×÷]|\\times|[-−–]\s\d)"
+    r"|(?:[a-zA-Z](?=\s{0,2}[=+^<>-])|°|\sdegrees(?=\s{0,2}[=+−-]))?\s{0,3}(?:[=+*×÷^/<>]|[-−–]\s?[\d$(]|x\s?\d|\\times|\\cdot|\\div"
+    r"|plus\s|minus\s|times\s\d"
     r"|(?:divided|multiplied)\sby\s)"
 )
 _OPERATED = re.compile(
@@ -67,8 +51,12 @@ _NAMED = re.compile(
     r"|\b(?:a|an|the)[ ](?-i:[A-Z][a-z]+)[ ]\Z",
     re.IGNORECASE,
 )
-_COMPARED = re.compile(r"\b(?:compared (?:to|with)|(?:up|down) from|as opposed to|unlike)\s(?:the\s|about\s)?\Z", re.IGNORECASE)
-_PART = re.compile(r"[ ](?:of[ ](?:them|which|these|those|whom)|davon|d'entre|de (?:ellos|ellas|eles|elas)|di (?:loro|essi))\b", re.I)
+_COMPARED = re.compile(
+    r"\b(?:compared (?:to|with)|(?:up|down) from|as opposed to|unlike)\s(?:the\s|about\s)?\Z", re.IGNORECASE
+)
+_PART = re.compile(
+    r"[ ](?:of[ ](?:them|which|these|those|whom)|davon|d'entre|de (?:ellos|ellas|eles|elas)|di (?:loro|essi))\b", re.I
+)
 _SURE = re.compile(r"[ ]?%?[ ](?:sure|confident|certain|confidence|probability|chance)\b", re.IGNORECASE)
 _NOTHING = re.compile(
     r"(?:\b(there (?:are|is)|i (?:can )?(?:see|count|find)|(?:picture|image|photo) (?:shows|contains|has)) no\b"
@@ -96,8 +84,6 @@ _PRODUCT = re.compile(r"(?-i:\A[A-Z][a-z]+) \Z")
 _SINGULAR = re.compile(r" (?:is|was|has|runs) ")
 _MINUS = re.compile(r"(?<![\w)])(?<![\d°)%] )(?<!degrees )(?:minus|negative) (?=\d)", re.I)
 _LIST_MARK = re.compile(r"^[ ]?(\d{1,2})[.)][ ]\S", re.MULTILINE)
-_COMMA_USED = re.compile(r"(?<![\d.,])\d{1,3}(?:[. ]\d{3})*,(?:\d{1,2}|\d{4,})(?![\d,])")
-_COMMA_WORDS, _POINT_WORDS = (words.word_set(TABLES["decimals"][name]) for name in ("comma", "point"))
 _EITHER_WAY = re.compile(r"\d{1,3}[.,]\d{3}(?![\d.,])")
 """`12.480` is a fraction in English and a whole number in German."""
 _LED_BY = SETS["led_by"]
@@ -110,160 +96,6 @@ _SHORT = 80
 """Characters of a reply that may say with a word of absence that there is none."""
 _MOST = 6_000
 """Most numbers in one reply: as many as there are characters to stand for them."""
-
-
-def number(text: str) -> float | None:
-    """Parse a finite number with thousands separators, currency, percent sign or fraction bar; else None."""
-    bare = text.strip().lstrip("$€£ ").rstrip("$€£%. ")
-    found = _NUMBER.fullmatch(bare)
-    return _value(found, comma=False) if found else None
-
-
-def _decimal_comma(text: str) -> bool | None:
-    """Return whether a reply writes 3,5 and 12.480; None if its language is not known."""
-    if _COMMA_USED.search(text):
-        return True
-    named = set(words.LETTERS.findall(text.casefold()))
-    commas, points = len(named & _COMMA_WORDS), len(named & _POINT_WORDS)
-    long = [word for word in named if len(word) > 3 and not words.is_wide(word)]
-    return commas > points if commas != points else False if points or len(long) < 3 else None
-
-
-def _value(found: re.Match[str], *, comma: bool) -> float | None:
-    above, below = found["above"] or found["over"], found["below"] or found["under"]
-    if above:
-        whole = int((found["whole"] or found["mixed"] or "0").replace("−", "-"))
-        try:
-            part = int(above.replace("−", "-")) / int(below)
-        except (ValueError, ZeroDivisionError, OverflowError):  # int() refuses a number of thousands of digits
-            return None
-        return whole + math.copysign(part, whole) if whole else part
-    power = (found["power"] or found["ten"] or "0").replace("−", "-")
-    value = float(f"{_plain_digits(found['size'], comma=comma)}e{power}")
-    if found["raised"]:
-        try:
-            value = value ** int(found["raised"])
-        except OverflowError:
-            return None
-    many = (found["many"] or "").strip(" -")
-    value *= _magnitude(many) if many else 1
-    return (-value if found["sign"] in ("-", "−", "–") else value) if math.isfinite(value) else None
-
-
-def _plain_digits(size: str, *, comma: bool) -> str:
-    """Write digits with a decimal point and without separators. `comma`: the reply writes 3,5 and 12.480."""
-    size = size.replace("'", "").replace(" ", "")
-    head, mark, tail = size.rpartition("," if size.rfind(",") > size.rfind(".") else ".")
-    if not mark:
-        return size
-    other = "." if mark == "," else ","
-    grouped = len(tail) == 3 and len(head.replace(mark, "")) > 0 and head != "0"
-    if mark in head or (grouped and other not in head and (mark == "," if not comma else mark == ".")):
-        return size.replace(mark, "").replace(other, ".")
-    return f"{head.replace(other, '')}.{tail}"
-
-
-def _magnitude(many: str) -> float:
-    name = many.casefold()
-    if name in ("mn", "bn", "tn"):
-        return {"mn": 1e6, "bn": 1e9, "tn": 1e12}[name]
-    if name.startswith(("mrd", "milliard", "billion")):
-        return 1e9
-    if name.startswith(("mio", "mill", "milh", "milion", "milyon", "мил")) and name != "mille":
-        return 1e6
-    return 1e12 if name.startswith("trill") else _MANY.get(name[0], 1e6 if many == "M" else 1e3)
-
-
-_UNITS = TABLES["numbers"]["en"].split()
-_TENS = {name: 10 * ten for ten, name in enumerate(TABLES["numbers"]["tens"].split(), start=2)}
-_SCALES = {"dozen": 12, "hundred": 100, "thousand": 1_000, "million": 1_000_000, "billion": 1_000_000_000}
-_PARTS = {"half": 2, "halves": 2, "quarter": 4, "quarters": 4}
-for _size, _name in enumerate(["third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth"], start=3):
-    _PARTS |= {_name: _size, f"{_name}s": _size}
-_ENGLISH = {**{word: value for value, word in enumerate(_UNITS)}, **_TENS}
-_EN = "|".join(sorted(_ENGLISH, key=len, reverse=True))
-_SCALE = "|".join(_SCALES)
-_PARTED = "|".join(sorted(_PARTS, key=len, reverse=True))
-_WORDED = re.compile(
-    rf"(?<![\w-])(?P<minus>minus |negative )?(?:(?P<many>(?:(?:{_EN})|a(?=[ ](?:{_SCALE})))"
-    rf"(?:[ -](?:and[ ])?(?:{_EN}|{_SCALE})){{0,12}})"
-    rf"(?:[ -](?P<part>{_PARTED})(?![\w-])|[ ]point[ ](?P<point>(?:{_EN})(?:[ ](?:{_EN})){{0,6}})"
-    r"|(?P<half>[ ]and[ ]a[ ]half))?"
-    rf"|(?:(?:a[ ])?(?P<one>half|quarter)|a[ ](?P<third>third))"
-    rf"(?:[ ](?:of[ ])?an?[ ](?P<scale>{_SCALE})|(?=[.!]?\s?\Z)))(?![\w-])",
-    re.IGNORECASE,
-)
-_ONE_BEFORE = re.compile(
-    r"(?:\A|[\n:.,(\"]|\b(?:is|are|only|just|exactly|see|count|has|have|shows|answer|with|contains|about|one))\s{0,3}\Z",
-    re.I,
-)
-_ONE_AFTER = re.compile(
-    r"\s?(?:\Z|[.!)\n\"]|(?!(?:of|can|more|or|is|must|could|finds|needs|sees|gets|counts|near|with|in|on|at|by|behind|beside|wears|that)\b)[a-z]+\b)",
-    re.I,
-)
-_COUNTED = re.compile(
-    r"(?<!\w)([한두세네]|다섯|여섯|일곱|여덟|아홉|열)(?=\s?(?:명|마리|개|대|권|송이|그루|장|병|채|사람|잔))"
-)
-_KOREAN = dict(zip(("한", "두", "세", "네", "다섯", "여섯", "일곱", "여덟", "아홉", "열"), range(1, 11), strict=True))
-_WIDE = re.compile(
-    r"(?:(?<=[是为有共到数はがに])|(?<=总共)|(?<=答案)|(?<=:)|(?<=: )|^)[零一二三四五六七八九十百千两]{1,9}"
-    r"(?=[个個只條条人名张張本台羽つ匹枚辆头棵朵次度年元件块支座位艘]|[。.!]?\s?$)",
-    re.MULTILINE,
-)
-
-
-_ARTICLES = words.word_set("un um uno bir on een")
-_SHARED = words.word_set("on once due un um uno sei six null bir otto een elf acht vier")
-"""Number words that mean something else in another language; they count only as a whole reply."""
-
-
-def spelt_numbers(text: str) -> Iterator[tuple[int, int, float]]:
-    """Yield the number words of a text: start, end and value."""
-    for found in _WORDED.finditer(text):
-        value = _spelt(found)
-        single = found[0].casefold() == "one"
-        if single and not (
-            _ONE_BEFORE.search(text[max(0, found.start() - 12) : found.start()])
-            and _ONE_AFTER.match(text, found.end())
-        ):
-            continue
-        yield found.start(), found.end(), value
-    for found in _WIDE.finditer(text):
-        yield found.start(), found.end(), words.han_value(found[0])
-    yield from ((found.start(), found.end(), float(_KOREAN[found[1]])) for found in _COUNTED.finditer(text))
-    pattern, values = words.foreign_numbers()
-    whole = text.strip(' .!\n*"')
-    for found in pattern.finditer(text):
-        word = words.key(found[0])
-        known = word not in _SHARED or whole == found[0] or (word not in _ARTICLES and _decimal_comma(text))
-        if word not in _ENGLISH and known:
-            yield found.start(), found.end(), float(values[word])
-
-
-def _spelt(found: re.Match[str]) -> float:
-    one = found["one"] or found["third"]
-    value = 1 / _PARTS[words.key(one)] if one else float(_counted(found["many"]))
-    if found["scale"]:
-        value *= _SCALES[words.key(found["scale"])]
-    elif found["part"]:
-        value /= _PARTS[words.key(found["part"])]
-    elif found["point"]:
-        value += float("0." + "".join(str(_ENGLISH[words.key(word)] % 10) for word in found["point"].split()))
-    elif found["half"]:
-        value += 0.5
-    return -value if found["minus"] else value
-
-
-def _counted(spelt: str) -> int:
-    total = current = 0
-    for word in re.split(r"[ -]+", words.key(spelt)):
-        if word in _SCALES:
-            current = max(current, 1) * _SCALES[word]
-            if _SCALES[word] > 100:
-                total, current = total + current, 0
-        else:
-            current += _ENGLISH.get(word, 1 if word == "a" else 0)
-    return total + current
 
 
 _LABELLED = re.compile(r"\b([A-Za-z]{3,14})[ ](\d{1,2})\b(?![.,]\d)")
@@ -291,11 +123,11 @@ class _Numbers(Words):
         text = _SQUARED.sub(r" \g<unit>", _unlabelled(text))
         text = _NONE.sub("0", _DEGREES.sub(" degrees", _SHARE.sub(" versus ", text)))
         text = _SINGLE.sub(lambda one: f"{one[1] or one[2] or ''}1 ", text)
-        comma = _decimal_comma(text)
+        comma = decimal_comma(text)
         text = self._spelt(_MINUS.sub("-", _NOTHING.sub(lambda found: f"{found[1] or ''} 0", text)))
         marks = list(_LIST_MARK.finditer(text))
         listed = {mark.start(1) for mark in marks if len(marks) > 1 or mark[1] == "1"}
-        marked = _NUMBER.sub(lambda found: found[0] if found.start() in listed else self._number(found, comma), text)
+        marked = NUMBER.sub(lambda found: found[0] if found.start() in listed else self._number(found, comma), text)
         self.order = list(self.places)
         return marked
 
@@ -309,7 +141,7 @@ class _Numbers(Words):
         return "".join((*out, text[at:]))
 
     def _number(self, found: re.Match[str], comma: bool | None) -> str:
-        text, value = found.string, _value(found, comma=bool(comma))
+        text, value = found.string, value_of(found, comma=bool(comma))
         if comma is None and _EITHER_WAY.fullmatch(found["size"] or ""):
             return found[0]
         before = text[max(0, found.start() - 40) : found.start()]
@@ -349,7 +181,9 @@ class _NumberReader(Reader):
         claim, found = made[-1], _named(entries)
         weak = claim.how in ("stated", "bare", "labelled")
         looped = len(made) > 1 and len({one.letters for one in made}) == 1
-        if weak and (any(entry.statement.refused for entry in entries) or (entries[-1].line.breaks_off and not looped)):
+        if weak and (
+            any(entry.statement.refused for entry in entries) or (entries[-1].line.breaks_off and not looped)
+        ):
             return UNDECIDED
         if claim.how == "marked":
             return super()._decided(made, entries)
@@ -357,10 +191,13 @@ class _NumberReader(Reader):
             return UNDECIDED
         values = [group.letters for entry, group in found if entry.statement.own]
         total = _total(values)
-        last, group = found[-1] if found else (entries[-1], None)
-        stated = group is not None and last.statement.stated and not last.line.hedged_at(group)
+        if not found:
+            return super()._decided(made, entries)
+        sure = [(entry, group) for entry, group in found if not entry.line.hedged_at(group)]
+        last, group = sure[-1] if sure else found[-1]
+        stated = bool(sure) and last.statement.stated
         concludes = stated and weak and not claim.final and _concludes(last.line, group)
-        if group and (concludes or (stated and last is entries[-1] and _led_to(last.line, group))):
+        if concludes or (stated and last is entries[-1] and _led_to(last.line, group)):
             return self._checked(group.letters, "concluded")
         if total and (total == values[-1] or (weak and not claim.final)):
             return self._checked(total, "concluded")
@@ -484,13 +321,17 @@ _COUNTED_NOUN = re.compile(
     r"how many ((?:(?!(?:are|is|were|was|do|does|did|can|could|have|has|in|on|of)\b)[\w-]+ ){1,5})", re.I
 )
 _PART_OF = re.compile(r"(\b\d{1,9}|\b[a-z]{3,9})(?: out)? of (?:the |a total of )?(?=\d)(?:\d{1,9})", re.I)
-_DATED = re.compile(r"\b(?:in|since|from|by|year|until|of|for|during|im|jahr|lag|war|en|em|nel|до|в)\s(?:1[5-9]|20)\d\d\b", re.I)
+_DATED = re.compile(
+    r"\b(?:in|since|from|by|year|until|of|for|during|im|jahr|lag|war|en|em|nel|до|в)\s(?:1[5-9]|20)\d\d\b", re.I
+)
 _ABSENT = re.compile(words.any_word(words.word_set(TABLES["existence"]["no"])), re.I)
 _YEARS = range(1000, 2101)
 
 
 _ASKS_YEAR = re.compile(TABLES["year"], re.I)
-_ASKS_SHARE = re.compile(r"percent|per cent|%|prozent|pourcent|porcent|percentu|процент|yüzde|百分|パーセント|퍼센트", re.I)
+_ASKS_SHARE = re.compile(
+    r"percent|per cent|%|prozent|pourcent|porcent|percentu|процент|yüzde|百分|パーセント|퍼센트", re.I
+)
 _YEAR = re.compile(r"(?<![\w.,$€£-])(?:1[5-9]|20)\d\d(?![\w%]|[.,]\d|[ ]?[%°€])")
 _PERIOD = re.compile(r"\b(?:from|between) (?:1[5-9]|20)\d\d (?:to|and|until|through) (?:1[5-9]|20)\d\d\b", re.I)
 _DIGITS = re.compile(r"(?<![\w.,])\d[\d.,]{0,12}(?![\w.,]?\d)")
@@ -519,12 +360,8 @@ def _without_context(text: str, question: str) -> str:
         ]
     if not kept or len(kept) == len(found):
         return text
-    out, at = [], 0
-    for one in found:
-        if one not in kept:
-            out += [text[at : one.start()], "…"]
-            at = one.end()
-    return "".join((*out, text[at:]))
+    starts = {one.start() for one in kept}
+    return _DIGITS.sub(lambda one: one[0] if one.start() in starts else "…", text)
 
 
 def _called(found: re.Match[str]) -> str:
@@ -551,7 +388,7 @@ def read_number(response: Any, question: str = "") -> Parsed[float]:
         asked = _SCALED.search(question)
         said_so = asked and re.search(rf"(?:\d|half a|[a-z])[ -]?{asked[1]}", heard.text, re.I)
         if asked and said_so and not _SCALED.search(heard.text):
-            value /= _SCALES[words.key(asked[1])]  # "How many million tonnes?"
+            value /= SCALES[words.key(asked[1])]  # "How many million tonnes?"
         return UNREAD if dated and question else Parsed(value, verdict.how)
     if verdict.claimed or heard.slots or not question:
         return UNREAD

@@ -13,6 +13,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 
 from sketchmark.answers import vocabulary as words
 from sketchmark.answers.candidates import Token
@@ -39,7 +40,8 @@ _CONCESSION = re.compile(r"(?:while|although|though|even though|despite|much as)
 _WEIGHED = re.compile(
     r"\A(?:so,? )?(?:(?:after|when|having|by) (?:\w+ )?(?:weigh|compar|consider|contrast)(?:ing|ed)\b"
     r"(?! (?:everything|all))[^,.;]{1,120}"
-    r"|(?:between|among|out of)\s[^.;]{1,120}? and [^,.;]{1,40}),\s(?=\S)",
+    r"|(?:between|among|out of|of(?= (?:options? )?\(?[A-Z\ue000-\uf8ff]\)?,))\s[^.;]{1,120}? and"
+    r" [^,.;]{1,40}),\s(?=\S)",
     re.I,
 )
 """Options that are only weighed before the verdict: `After weighing A against B, …`."""
@@ -74,6 +76,11 @@ _LEAD_BACK = re.compile(
 )
 
 
+_SURVEY = re.compile(
+    r"\b(?:percent|%|respondents|participants|adults|voters)(?:\s[^.;]{0,60}?)?\s"
+    r"(?:said|say|think|believe|thought)\b",
+    re.I,
+)
 _TURN = re.compile(r"but|however|yet", re.I)
 _SAYS_NO = re.compile(r"\s?(?:nope|no)\b", re.I)
 _FALLBACK = re.compile(r"if (?:not|that)|otherwise|failing|alternatively|second choice|runner-up", re.I)
@@ -129,7 +136,8 @@ class Statement:
             or _SUPPOSED.search(_SEEN.sub(" ", self.text))
         ):
             return False
-        return not any(mode.search(self.text) for mode in (_TOLD, _ASKED_FOR, _OTHER))
+        text = _SURVEY.sub(" ", self.text)
+        return not any(mode.search(text) for mode in (_TOLD, _ASKED_FOR, _OTHER))
 
     @property
     def planned(self) -> bool:
@@ -288,7 +296,8 @@ def goes_on(line: Line, group: Group) -> bool:
 
 def has_two_subjects(texts: Sequence[str]) -> bool:
     """Return whether two things are described: `The house is blue, and the car is green`."""
-    if "while" in texts or "whereas" in texts:
+    while_doing = any(one == "while" and other.endswith("ing") for one, other in pairwise(texts))
+    if ("while" in texts and not while_doing) or "whereas" in texts:
         return True
     places = [at for at in range(len(texts) - 3) if texts[at] == "," and texts[at + 1] == "and"]
     return any(texts[at + 2] in _ARTICLE and SETS["is"].intersection(texts[at + 3 : at + 6]) for at in places)

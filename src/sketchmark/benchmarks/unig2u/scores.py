@@ -30,7 +30,8 @@ from sketchmark.answers.choices import lettered, read_choice
 from sketchmark.answers.cleanup import said
 from sketchmark.answers.decision import Reader
 from sketchmark.answers.judge import ask, filled, first_json_object, label, question_to_judge, verdict
-from sketchmark.answers.numbers import number, read_number
+from sketchmark.answers.numbers import read_number
+from sketchmark.answers.numerals import number
 from sketchmark.answers.phrases import answers_with, read_answer
 from sketchmark.answers.reply import plain, without_thinking
 from sketchmark.answers.yes_no import read_yes_no
