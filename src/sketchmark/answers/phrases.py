@@ -160,7 +160,7 @@ class _Entry:
         joined = after in ("and", "&") and not vocabulary.PRONOUN.intersection(following) and "i" not in following
         if (joined and not self._lists(begin) and self.announced is None) or self.two_subjects:
             return "doubted"
-        gone = after in _IS and self.line.text(group.end + 1) in ("missing", "absent", "gone")
+        gone = after in _IS | {"looks", "appears"} and self.line.text(group.end + 1) in SETS["unaffected"]
         part = self.texts[begin : begin + 2] in (["only", "its"], ["only", "the"]) or gone
         leaves = led == "from" and "to" in self.texts[group.end : group.end + 2]
         if "than" in self.texts[group.end : group.end + 5] or part or leaves or led in ("for", "about"):
