@@ -18,7 +18,16 @@ from sketchmark.answers.candidates import FIRST_WORDS, Token, Words
 from sketchmark.answers.clauses import Group, Line
 from sketchmark.answers.cleanup import said
 from sketchmark.answers.decision import NOTHING, UNDECIDED, Commitment, Entry, Reader
-from sketchmark.answers.numerals import NUMBER, SCALES, decimal_comma, spelt_numbers, value_of
+from sketchmark.answers.numerals import (
+    ASKS_YEAR,
+    DATED,
+    NUMBER,
+    SCALES,
+    decimal_comma,
+    spelt_numbers,
+    value_of,
+    without_context,
+)
 from sketchmark.answers.reply import UNREAD, Parsed
 from sketchmark.answers.roles import Claim, is_bare
 from sketchmark.answers.vocabulary import SETS, TABLES
@@ -321,54 +330,8 @@ _COUNTED_NOUN = re.compile(
     r"how many ((?:(?!(?:are|is|were|was|do|does|did|can|could|have|has|in|on|of)\b)[\w-]+ ){1,5})", re.I
 )
 _PART_OF = re.compile(r"(\b\d{1,9}|\b[a-z]{3,9})(?: out)? of (?:the |a total of )?(?=\d)(?:\d{1,9})", re.I)
-_DATED = re.compile(
-    r"\b(?:in|since|from|by|year|until|of|for|during|im|jahr|lag|war|en|em|nel|до|в)\s(?:1[5-9]|20)\d\d\b", re.I
-)
 _ABSENT = re.compile(words.any_word(words.word_set(TABLES["existence"]["no"])), re.I)
 _YEARS = range(1000, 2101)
-
-
-_ASKS_YEAR = re.compile(TABLES["year"], re.I)
-_ASKS_SHARE = re.compile(
-    r"percent|per cent|%|prozent|pourcent|porcent|percentu|процент|yüzde|百分|パーセント|퍼센트", re.I
-)
-_YEAR = re.compile(r"(?<![\w.,$€£-])(?:1[5-9]|20)\d\d(?![\w%]|[.,]\d|[ ]?[%°€])")
-_PERIOD = re.compile(r"\b(?:from|between) (?:1[5-9]|20)\d\d (?:to|and|until|through) (?:1[5-9]|20)\d\d\b", re.I)
-_DIGITS = re.compile(r"(?<![\w.,])\d[\d.,]{0,12}(?![\w.,]?\d)")
-_PERCENT = re.compile(r"\d[ ]?(?:%|percent|per cent|prozent)", re.I)
-
-
-def _without_context(text: str, question: str) -> str:
-    """Drop numbers that the question names, and years if it asks for none, where another number is left.
-
-    A question for a year keeps only years, and one for a percentage only percentages, if the reply has any.
-    """
-    found = list(_DIGITS.finditer(text))
-    if _ASKS_YEAR.search(question):
-        text = _PERIOD.sub("…", text) if len(_YEAR.findall(_PERIOD.sub("", text))) else text
-        found = list(_DIGITS.finditer(text))
-        kept = [one for one in found if _YEAR.fullmatch(one[0].rstrip(".,"))]
-    elif _ASKS_SHARE.search(question) and _PERCENT.search(text):
-        kept = [one for one in found if _PERCENT.match(text, one.end() - 1)]
-    else:
-        named = {_called(one) for one in _DIGITS.finditer(question)}
-        kept = [
-            one
-            for one in found
-            if _called(one) not in named
-            and not (_YEAR.match(text, one.start()) and _DATED.search(text[max(0, one.start() - 20) : one.end()]))
-        ]
-    if not kept or len(kept) == len(found):
-        return text
-    starts = {one.start() for one in kept}
-    return _DIGITS.sub(lambda one: one[0] if one.start() in starts else "…", text)
-
-
-def _called(found: re.Match[str]) -> str:
-    """Return a number with the word before it, which a small one needs to be the same: `picture 3`, but `2019`."""
-    digits = found[0].rstrip(".,")
-    before = found.string[max(0, found.start() - 20) : found.start()].casefold().split()
-    return digits if _YEAR.fullmatch(digits) else f"{before[-1] if before else ''} {digits}"
 
 
 def read_number(response: Any, question: str = "") -> Parsed[float]:
@@ -379,12 +342,12 @@ def read_number(response: Any, question: str = "") -> Parsed[float]:
     heard, counts = said(response), _HOW_MANY.search(question) is not None
     if counts and not _ALL_OF_THEM.search(question):
         heard = replace(heard, text=_PART_OF.sub(r"\1", heard.text))
-    heard = replace(heard, text=_without_context(heard.text, question))
+    heard = replace(heard, text=without_context(heard.text, question))
     reader = _NumberReader("", _Numbers())
     verdict = reader.read(heard)
     if verdict.letters:
         value = float(min(verdict.letters))
-        dated = (counts or not _ASKS_YEAR.search(question)) and value in _YEARS and _DATED.search(heard.text)
+        dated = (counts or not ASKS_YEAR.search(question)) and value in _YEARS and DATED.search(heard.text)
         asked = _SCALED.search(question)
         said_so = asked and re.search(rf"(?:\d|half a|[a-z])[ -]?{asked[1]}", heard.text, re.I)
         if asked and said_so and not _SCALED.search(heard.text):

@@ -1,4 +1,7 @@
-"""Numerals: digits with separators, fractions and magnitudes, and number words of several languages."""
+"""Numerals: digits with separators, fractions and magnitudes, number words of several languages, and years.
+
+A year or a number from the question is context: `In 2015 the rate was 3.75%` gives one number.
+"""
 
 from __future__ import annotations
 
@@ -185,3 +188,49 @@ def _counted(spelt: str) -> int:
         else:
             current += _ENGLISH.get(word, 1 if word == "a" else 0)
     return total + current
+
+
+DATED = re.compile(
+    r"\b(?:in|since|from|by|year|until|of|for|during|im|jahr|lag|war|en|em|nel|до|в)\s(?:1[5-9]|20)\d\d\b", re.I
+)
+ASKS_YEAR = re.compile(TABLES["year"], re.I)
+_ASKS_SHARE = re.compile(
+    r"percent|per cent|%|prozent|pourcent|porcent|percentu|процент|yüzde|百分|パーセント|퍼센트", re.I
+)
+_YEAR = re.compile(r"(?<![\w.,$€£-])(?:1[5-9]|20)\d\d(?![\w%]|[.,]\d|[ ]?[%°€])")
+_PERIOD = re.compile(r"\b(?:from|between) (?:1[5-9]|20)\d\d (?:to|and|until|through) (?:1[5-9]|20)\d\d\b", re.I)
+_DIGITS = re.compile(r"(?<![\w.,])\d[\d.,]{0,12}(?![\w.,]?\d)")
+_PERCENT = re.compile(r"\d[ ]?(?:%|percent|per cent|prozent)", re.I)
+
+
+def without_context(text: str, question: str) -> str:
+    """Drop numbers that the question names, and years if it asks for none, where another number is left.
+
+    A question for a year keeps only years, and one for a percentage only percentages, if the reply has any.
+    """
+    found = list(_DIGITS.finditer(text))
+    if ASKS_YEAR.search(question):
+        text = _PERIOD.sub("…", text) if len(_YEAR.findall(_PERIOD.sub("", text))) else text
+        found = list(_DIGITS.finditer(text))
+        kept = [one for one in found if _YEAR.fullmatch(one[0].rstrip(".,"))]
+    elif _ASKS_SHARE.search(question) and _PERCENT.search(text):
+        kept = [one for one in found if _PERCENT.match(text, one.end() - 1)]
+    else:
+        named = {_called(one) for one in _DIGITS.finditer(question)}
+        kept = [
+            one
+            for one in found
+            if _called(one) not in named
+            and not (_YEAR.match(text, one.start()) and DATED.search(text[max(0, one.start() - 20) : one.end()]))
+        ]
+    if not kept or len(kept) == len(found):
+        return text
+    starts = {one.start() for one in kept}
+    return _DIGITS.sub(lambda one: one[0] if one.start() in starts else "…", text)
+
+
+def _called(found: re.Match[str]) -> str:
+    """Return a number with the word before it, which a small one needs to be the same: `picture 3`, but `2019`."""
+    digits = found[0].rstrip(".,")
+    before = found.string[max(0, found.start() - 20) : found.start()].casefold().split()
+    return digits if _YEAR.fullmatch(digits) else f"{before[-1] if before else ''} {digits}"
