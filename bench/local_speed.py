@@ -11,8 +11,8 @@ client's at the first batch size: in bfloat16 padding changes last bits and, whe
 * **hf/** is `sketchmark.run` without its cache: episodes, scores and the report included.
 * **lmms-eval** is the class that `--model qwen2_5_vl` uses, called with all requests at once, without its evaluator.
 * **generate** is transformers' `generate` in a loop, in batches in the order of the samples.
-* **continuous** is transformers' continuous batching. Version 5.23 takes token ids without images, so this one and
-  **hf/ text** get the questions without their images.
+* **continuous** is transformers' continuous batching, with as many requests at once as the batch size. Version 5.23
+  takes token ids without images, so this one and **hf/ text** get the questions without their images.
 """
 
 from __future__ import annotations
@@ -71,11 +71,11 @@ def results(doc, replies):
 
 
 def make_rows(folder: Path, samples: int, *, images: bool = True) -> None:
-    """Write a task in lmms-eval's form, with images of 112 to 448 pixels and questions of 20 to 120 words."""
+    """Write a task in lmms-eval's form, with images of 112 to 336 pixels and questions of 20 to 120 words."""
     folder.mkdir(parents=True)
     rng, rows = random.Random(5), []
     for number in range(samples):
-        size = rng.randrange(112, 449, 28), rng.randrange(112, 449, 28)
+        size = rng.randrange(112, 337, 28), rng.randrange(112, 337, 28)
         page = Image.new("RGB", size, "white")
         for _ in range(rng.randint(1, 6)):
             left, top = rng.randrange(size[0] - 40), rng.randrange(size[1] - 40)
@@ -220,7 +220,9 @@ def continuous(weights: Path, rows: Path, size: int) -> Callable[[], dict[str, s
 
     def answered(part: list[dict[str, Any]]) -> dict[str, str]:
         ids = [words(_rendered(processor, row))["input_ids"] for row in part]
-        config = ContinuousBatchingConfig(max_batch_tokens=256 * size, num_blocks=64 * size)
+        config = ContinuousBatchingConfig(
+            max_requests_per_batch=size, max_batch_tokens=256 * size, num_blocks=4 * size + 8
+        )
         made = model.generate_batch(ids, settings, config, warmup=False)
         said = [words.decode(one.generated_tokens, skip_special_tokens=True) for one in made.values()]
         return dict(zip([row["id"] for row in part], said, strict=True))

@@ -14,6 +14,7 @@ from PIL import Image
 
 from sketchmark.cli import main
 from sketchmark.media import Picture
+from sketchmark.worlds import installed_worlds
 from sketchmark.worlds.jigsaw import panels as jigsaw
 from sketchmark.worlds.maze import board as maze
 from sketchmark.worlds.sliding import board as sliding
@@ -210,3 +211,56 @@ def test_a_place_that_cannot_be_written_to_is_one_line(say: Say, tmp_path: Path)
     (tmp_path / "file").write_text("in the way")
     code, _, err = say("make", "maze", "--count", 1, "--out", tmp_path / "file" / "below")
     assert code == 2 and len(err.splitlines()) == 1
+
+
+LEVELED = [world.name for world in installed_worlds() if world.chances]
+
+
+def test_twelve_worlds_have_levels() -> None:
+    assert len(LEVELED) == 12
+
+
+@pytest.mark.parametrize("name", LEVELED)
+def test_make_read_list_and_show_support_every_world(say: Say, tmp_path: Path, name: str) -> None:
+    made = tmp_path / "made"
+    assert say("make", name, "--count", "2", "--level", "2", "--out", made)[0] == 0
+    (one, two) = _lines(made / f"{name}.jsonl")
+    assert isinstance(one["groups"], dict) and one["groups"]["level"] == 2
+    assert isinstance(two["step_images"], list) and len(two["step_images"]) == 2
+    image = next((made / str(two["id"])).glob("[ir][ne]*_image.png"))  # initial or ref
+    code, out, err = say("read", name, image)
+    assert code == 0 and len(out.splitlines()) >= 2, err
+    about = installed_worlds()[name].about
+    told = " ".join(say("list", "worlds", name)[1].split())
+    assert " ".join(about.split("\n\n")[0].split()) in told
+    shown = " ".join(say("show", name, "--mode", "direct")[1].split())
+    for start in ("Levels: ", "Looks: ", "Chance: "):
+        (paragraph,) = [" ".join(each.split()) for each in about.split("\n\n") if f"\n{start}" in f"\n{each}"]
+        assert paragraph in shown
+    assert "(levels are 1 to 5)" in say("make", name, "--count", "1", "--level", "6", "--out", tmp_path / "no")[2]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", LEVELED)
+def test_every_mode_and_canvas_supports_every_world(say: Say, tmp_path: Path, name: str) -> None:
+    modes, canvases = "direct,blind,text_input,text_cot,visual_cot", "own,blank,other,oracle,corrupt,caption"
+    settings = ("--mode", modes, "--canvas", canvases, "--limit", "3", "--task-args", "level=2")
+    code, _, err = say("run", "--model", "player/solver", "--tasks", name, *settings, "-o", tmp_path / "run")
+    assert code == 0, err
+    cells = json.loads((tmp_path / "run/results.json").read_text("utf-8"))["tasks"]
+    assert len(cells) == 10 and not any(cell["failures"] for cell in cells.values())
+    means = {cell: found["metrics"][found["headline"]]["mean"] for cell, found in cells.items()}
+    assert means.pop(f"{name}.blind") < 1, "there is nothing to see"
+    assert set(means.values()) == {1.0}, "the solver does not look at its drawing"
+    assert set(cells[f"{name}.direct"]["by"]["level"]) == {"2"}
+
+
+@pytest.mark.parametrize("group", ["worlds", "worlds_hard"])
+def test_the_groups_have_all_worlds_and_take_a_level(say: Say, tmp_path: Path, group: str) -> None:
+    ending = group.removeprefix("worlds")
+    settings = ("--limit", "1", "--task-args", "level=3", "-o", tmp_path / "run")
+    code, _, err = say("run", "--model", "player/solver", "--tasks", group, "--mode", "direct", *settings)
+    assert code == 0, err
+    cells = json.loads((tmp_path / "run/results.json").read_text("utf-8"))["tasks"]
+    assert {name.partition(".")[0] for name in cells} == {f"{name}{ending}" for name in LEVELED}
+    assert all(set(cell["by"]["level"]) == {"3"} for cell in cells.values())

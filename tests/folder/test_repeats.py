@@ -26,7 +26,7 @@ from sketchmark.notebook import Run
 from sketchmark.report import write_report
 from sketchmark.results import grade
 from sketchmark.results.aggregate import aggregate
-from sketchmark.results.rescore import failed, fill_scores, settled
+from sketchmark.results.rescore import fill_scores, settled
 from sketchmark.results.summary import mean_of, pair
 from sketchmark.runs.episodes import play
 from sketchmark.runs.merge import choose, merge
@@ -107,7 +107,7 @@ def test_every_reader_distinguishes_repeats(repeated: RunFolder, tmp_path: Path)
     assert [score.key for name in NAMES if (score := cell.score(name))] == NAMES
     assert sorted(name for name, _ in cell.raw_lines()) == NAMES
     refuse_partial_scores(repeated)
-    assert failed(repeated, CELL) == {} and not repair(repeated).faults
+    assert repeated.failed(CELL) == {} and not repair(repeated).faults
     assert [NAMES[2] in repr(one) for one in Run(repeated.path).episodes()].count(True) == 1
     assert "maze" in write_report(repeated).read_text("utf-8")
 
@@ -116,8 +116,8 @@ def test_exports_and_the_viewer_distinguish_repeats(repeated: RunFolder, tmp_pat
     _, *files = export(repeated, "lmms-eval", tmp_path / "out")
     (path,) = (file for file in files if "maze_2" in file.name or file.name.endswith("samples_maze.jsonl"))
     lines = [json.loads(line) for line in path.read_bytes().splitlines()]
-    found = [(one["doc_id"], one.get("sketchmark_repeat", 0), one.get("sketchmark_branch", 0)) for one in lines]
-    assert found == [(0, 0, 0), (0, 0, 2), (0, 1, 0), (1, 0, 0)]
+    found = [(one["doc_id"], len(one["resps"][0]), len(one.get("sketchmark_episodes", ()))) for one in lines]
+    assert found == [(0, 3, 3), (1, 1, 0)]
     with TestClient(make_app(repeated.path.parent, "token"), base_url="http://127.0.0.1:8000") as client:
         client.get("/", params={"token": "token"})
 

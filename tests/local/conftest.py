@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from tests.local import tiny
+from tests.servers.weights import make_qwen25vl
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -29,3 +30,9 @@ def _made_once(make: Callable[[Path], Path]) -> Any:
 
 llava, idefics3, janus, emu3 = map(_made_once, (tiny.make_llava, tiny.make_idefics3, tiny.make_janus, tiny.make_emu3))
 text = _made_once(tiny.make_text)
+
+
+@pytest.fixture(scope="session")
+def qwen(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Qwen2.5-VL, whose positions run apart from its tokens."""
+    return make_qwen25vl(tmp_path_factory.mktemp("qwen"), ends=2.0)

@@ -9,11 +9,16 @@ import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from sketchmark import Options, Reply
+from sketchmark.episode.sample import of
 from sketchmark.errors import CallFailed
-from sketchmark.models.providers.hf import Batcher
+from sketchmark.models.providers.hf import TransformersChat
+from sketchmark.models.providers.rows import Batcher, Rows, at_once, rows_can_join
+from tests.local import tiny
 
 pytestmark = pytest.mark.local
 
@@ -27,8 +32,8 @@ class Worker:
         self.released = 0
         self.free = threading.Event()
         self.free.set()
-        self.batcher = Batcher(
-            self._run,
+        self.batcher: Batcher[int, int] = Batcher(
+            at_once(self._run),
             limit,
             ThreadPoolExecutor(1),
             out_of_memory=lambda error: isinstance(error, MemoryError),
@@ -117,6 +122,87 @@ async def test_a_call_to_a_closed_model_fails() -> None:
     async with asyncio.timeout(5):
         with pytest.raises(CallFailed, match="shutdown"):
             await worker.batcher.submit(1, "same")
+
+
+# Rows that join and leave
+
+
+async def replies_at(weights: Path, size: int, **arguments: Any) -> list[Reply]:
+    """Generate replies to prompts of many lengths, with limits of 4 to 24 tokens."""
+    texts = [of(*([tiny.RED] if number % 3 else []), "word " * (number % 7) + f"{number}?") for number in range(20)]
+    model = TransformersChat(str(weights), device="cpu", dtype="float32", batch_size=size, **arguments)
+    calls = [model.say(one, Options(max_new_tokens=4 + 5 * (i % 5))) for i, one in enumerate(texts)]
+    try:
+        return list(await asyncio.gather(*calls))
+    finally:
+        await model.close()
+
+
+@pytest.mark.parametrize("kind", ["llava", "idefics3", "qwen"])
+async def test_rows_that_join_and_leave_give_the_replies_of_single_calls(
+    kind: str, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    weights = request.getfixturevalue(kind)
+    alone = await replies_at(weights, 1)
+    before: list[int] = []
+    join = Rows.join
+
+    def watched(rows: Rows[Any], *more: Any) -> None:
+        before.append(len(rows.rows))
+        join(rows, *more)
+
+    monkeypatch.setattr(Rows, "join", watched)
+    for size in (4, 16):
+        before.clear()
+        assert await replies_at(weights, size) == alone
+        assert sum(map(bool, before)) > len(before) // 2, "most calls join others"
+    assert len({reply.text for reply in alone}) > 10 and len({reply.usage.tokens_out for reply in alone}) > 3
+
+
+async def test_a_short_call_joins_a_long_one_and_does_not_wait_for_its_end(
+    llava: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = TransformersChat(str(llava), device="cpu")
+    begun, advance = threading.Event(), Rows.advance
+
+    def noted(rows: Rows[Any], *more: Any) -> None:
+        begun.set()
+        advance(rows, *more)
+
+    monkeypatch.setattr(Rows, "advance", noted)
+    long = asyncio.create_task(model.say(of("A long story"), Options(max_new_tokens=900)))
+    await asyncio.to_thread(begun.wait, 60)
+    short, later = [await model.say(of(text), Options(max_new_tokens=3)) for text in ("Short", "Later")]
+    assert not long.done(), "the short replies were returned while the long one was generated"
+    again = [await model.say(of(text), Options(max_new_tokens=3)) for text in ("Short", "Later")]
+    whole = await model.say(of("A long story"), Options(max_new_tokens=900))
+    assert (await long, [short, later]) == (whole, again)
+
+
+async def test_rows_stop_at_stop_texts_and_keep_penalties_when_they_move(llava: Path) -> None:
+    model = TransformersChat(str(llava), device="cpu", batch_size=4)
+    asked = [of("x" * number) for number in range(1, 13)]
+    for extra in ({"repetition_penalty": 1.4}, {"no_repeat_ngram_size": 2}, {"stop": ["a", "e", "7"]}):
+        options = [Options(max_new_tokens=6 + 6 * (i % 4), extra=extra) for i in range(len(asked))]
+        together = await asyncio.gather(*map(model.say, asked, options))
+        assert together == [await model.say(*one) for one in zip(asked, options, strict=True)], extra
+
+
+def test_models_that_keep_more_than_keys_and_values_are_generated_in_fixed_batches() -> None:
+    import transformers as t
+
+    small = {"hidden_size": 32, "intermediate_size": 32, "num_hidden_layers": 2, "num_attention_heads": 2}
+    config = {**small, "vocab_size": 64}
+    assert rows_can_join(t.LlamaForCausalLM(t.LlamaConfig(**config)))
+    sliding = t.Gemma3TextConfig(**config, num_key_value_heads=1, head_dim=16, sliding_window=8)
+    assert not rows_can_join(t.Gemma3ForCausalLM(sliding))
+    assert not rows_can_join(t.MambaForCausalLM(t.MambaConfig(hidden_size=32, num_hidden_layers=1, vocab_size=64)))
+
+
+async def test_fixed_batches_give_the_same_replies(llava: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    moving = await replies_at(llava, 4)
+    monkeypatch.setattr("sketchmark.models.providers.hf.rows_can_join", lambda model: False)
+    assert await replies_at(llava, 4) == moving
 
 
 # Memory

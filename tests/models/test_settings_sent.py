@@ -10,8 +10,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 
 from sketchmark import Context, Model, Options, Reply
+from sketchmark.cli import root
 from sketchmark.episode.sample import of
 from sketchmark.errors import BadInput
 from sketchmark.models import load_model
@@ -179,6 +181,24 @@ def test_a_setting_that_a_model_will_not_receive_is_named_before_the_first_call(
     given = {"top_k": 1, "repetition_penalty": 1.2, "no_repeat_ngram_size": 3}
     (line,) = [line for line in warnings(model, given, args) if line.startswith("--gen_kwargs")]
     assert lost in line and f"{model} does not receive" in line and "answers" in line
+
+
+def test_a_setting_of_drawings_is_not_named_for_answers_where_drawings_get_it() -> None:
+    args, given = {"base_url": "http://127.0.0.1:9/v1"}, {"num_inference_steps": 4}
+    assert not warnings("openai/m", given, args, mode="direct,visual_cot")
+    (line,) = warnings("openai/m", given, args, mode="direct")
+    assert line.startswith("--gen_kwargs num_inference_steps: openai/m does not receive it in answers")
+
+
+def test_lists_and_objects_on_the_command_line_are_sent_as_such(server: Capture, tmp_path: Path) -> None:
+    given = """stop=["the", "a"],stop_token_ids=[7,8],logit_bias={"5": 1},bad_words=[x: [y]:]"""
+    words = ("run", "-m", "openai/m", "--model-args", f"base_url={server.url}/v1", "--tasks", "maze", "--limit", "1")
+    found = CliRunner().invoke(root, [*words, "--gen-kwargs", given, "--no-cache", "-o", str(tmp_path / "run")])
+    assert found.exit_code == 0, found.output
+    sent = {name: server.bodies[0].get(name) for name in ("stop", "stop_token_ids", "logit_bias", "bad_words")}
+    assert sent == {
+        "stop": ["the", "a"], "stop_token_ids": [7, 8], "logit_bias": {"5": 1}, "bad_words": "[x: [y]:]"
+    }  # fmt: skip
 
 
 def test_a_tasks_own_temperature_that_a_model_has_not_is_named_too(monkeypatch: pytest.MonkeyPatch) -> None:

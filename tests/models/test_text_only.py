@@ -120,7 +120,7 @@ def test_a_server_that_lists_its_model_as_text_only_is_asked_nothing(server: Tex
 async def test_any_other_list_of_models_refuses_nothing(server: TextServer, architecture: Any) -> None:
     server.architecture = architecture
     model = OpenAI("m", base_url=server.url)
-    assert await model.takes_images() is not False
+    assert (await model.listing()).takes_images is not False
     await model.close()
 
 

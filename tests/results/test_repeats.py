@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 from pathlib import Path
 from typing import Any
@@ -11,8 +13,10 @@ import pytest
 import sketchmark
 from sketchmark.cli import root
 from sketchmark.comparison.headlines import repeats_table
+from sketchmark.folder.builders import as_rows
 from sketchmark.folder.format import ScoreRow
-from sketchmark.results.repeats import nested, summarise_repeats
+from sketchmark.folder.results_format import Repeats
+from sketchmark.results.repeats import answer_codes, nested, summarise_repeats
 from tests.runs.making import make_row
 
 
@@ -29,12 +33,22 @@ def rows_of(**samples: list[list[tuple[float, str]]]) -> list[ScoreRow]:
     ]  # fmt: skip
 
 
+def summarised(rows: list[ScoreRow]) -> Repeats | None:
+    return summarise_repeats(as_rows(rows), answer_codes(as_rows(rows), rows), "right")
+
+
+def scores_of(rows: list[ScoreRow]) -> list[tuple[int, float]]:
+    """Return the scores by drawing."""
+    _, found = nested(as_rows(rows), "right")
+    return list(zip(found.drawing.of.tolist(), found.scores.tolist(), strict=True))
+
+
 def test_chances_votes_agreement_and_headroom_of_a_small_cell() -> None:
     rows = rows_of(
         x=[[(1, "a"), (0, "b")], [(0, "b"), (0, "b")], [(0, "b"), (1, "a")]],
         y=[[(1, "a"), (1, "a")], [(0, "b"), (1, "a")], [(0, "?"), (0, "?")]],
     )
-    found = summarise_repeats(rows, "right")
+    found = summarised(rows)
     assert found and (found.repeats, found.answers, found.ties) == (3, 2, 1)
     assert {k: one.mean for k, one in found.pass_at.items()} == pytest.approx({"1": 1 / 3, "2": 2 / 3, "3": 1})
     assert {k: one.mean for k, one in found.pass_all.items()} == pytest.approx({"1": 1 / 3, "2": 0, "3": 0})
@@ -45,14 +59,14 @@ def test_chances_votes_agreement_and_headroom_of_a_small_cell() -> None:
     assert room.random.mean == pytest.approx((1 / 3 + 1 / 2) / 2)
     assert room.best_drawing.mean == pytest.approx((0.5 + 1) / 2)
     assert room.best_answer.mean == pytest.approx(2 / 3) and room.best.mean == 1
-    assert summarise_repeats(rows_of(x=[[(1, "a")]]), "right") is None
+    assert summarised(rows_of(x=[[(1, "a")]])) is None
 
 
 def test_a_failed_drawing_counts_as_often_as_the_others_have_answers() -> None:
     rows = rows_of(x=[[(1, "a"), (1, "a"), (0, "b")], [(0, "?")]])
-    assert nested(rows, "right")["x"][1] == [[1, 1, 0], [0, 0, 0]]
+    assert scores_of(rows) == [(0, 1), (0, 1), (0, 0), (1, 0), (1, 0), (1, 0)]
     rows[1].scored = False  # a network failure is not an answer
-    assert nested(rows, "right")["x"][1] == [[1, 0], [0, 0, 0]]
+    assert scores_of(rows) == [(0, 1), (0, 0), (1, 0), (1, 0), (1, 0)]
 
 
 @pytest.fixture(scope="module")
@@ -73,7 +87,7 @@ def test_a_run_reports_repeats_in_results_and_in_a_table(repeated: Path) -> None
     assert cell.repeats.headroom and cell.repeats.headroom.random.mean == pytest.approx(mean.mean)
     assert "which drawing the model made" in cell.repeats.variance.sentence
     assert "chance within a sample" in results.tasks["maze.direct"].repeats.variance.sentence  # type: ignore[union-attr]
-    table = repeats_table(results)
+    table = repeats_table({(name,): one.repeats for name, one in results.tasks.items() if one.repeats})
     assert table and [row[:2] for row in table.rows] == [("maze.direct", "3"), ("maze.visual_cot", "3")]
 
 
@@ -99,3 +113,41 @@ def test_an_audit_plans_a_budget_of_calls_or_money(
     assert calls["repeats"] == 1 and capped["samples"] <= 20 and capped["repeats"] > 1
     assert calls["half_width"] < capped["half_width"] and calls["cost"] <= 3000 and money["cost"] <= 9000
     assert planned("1") == "the budget does not pay for two samples"
+
+
+def test_compare_the_leaderboard_and_the_report_show_scores_of_repeats(
+    repeated: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def asked(*words: str) -> str:
+        root.main(["compare", *words], standalone_mode=False)
+        return capsys.readouterr().out
+
+    stored = json.loads((repeated / "results.json").read_text())["tasks"]["maze.visual_cot"]["repeats"]
+    (one,) = (
+        one for one in json.loads(asked(str(repeated), "--format", "json"))["repeats"] if "visual" in one["cell"]
+    )
+    assert one["found"] == stored and one["model"] == "player/flawed"
+    for text in (asked(str(repeated)), asked(str(repeated.parent))):
+        assert "Repeated episodes, in percent" in text and "which drawing the model made" in " ".join(text.split())
+    rows = list(csv.DictReader(io.StringIO(asked(str(repeated.parent), "--format", "csv"))))
+    (row,) = (row for row in rows if row["mode"] == "visual_cot")
+    found = {name: float(row[name]) for name in ("repeats", "answers", "pass_at", "pass_all", "vote", "ties")}
+    assert found == {
+        "repeats": 3, "answers": 2, "vote": stored["majority"]["mean"], "ties": stored.get("ties", 0),
+        "pass_at": stored["pass_at"]["3"]["mean"], "pass_all": stored["pass_all"]["3"]["mean"],
+    }  # fmt: skip
+    assert float(row["agreement"]) == stored["agreement"]["mean"] and row["best_image"] and row["best_of_all"]
+    assert "Repeated episodes" not in asked(str(repeated.parent), "--metric", "maze_img_exact")
+    report = (repeated / "report.html").read_text()
+    section = report[report.index('<section id="repeats"') :]
+    for words in (
+        "pass^k",
+        "Best by image score",
+        "Between drawings",
+        "Headroom",
+        "maze: pass@k by k",
+        stored["variance"]["sentence"],
+    ):
+        assert words in section, words
+    low, high = stored["variance"]["drawings"]["ci95"]
+    assert f"{stored['variance']['drawings']['mean']:.3f} [{low:.3f}, {high:.3f}]" in section

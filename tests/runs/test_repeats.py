@@ -3,6 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
+import subprocess
+import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +23,7 @@ from sketchmark.models.cache import Cached, CallCache
 from sketchmark.results.repeats import copies, rounds, totals_over
 from sketchmark.runs.checks import estimate
 from sketchmark.runs.merge import NotWhole, merge
+from sketchmark.runs.runner import Budget
 from sketchmark.testing import serving
 from tests.runs.making import Speaker, colour, make_cell, make_cells, make_row, make_samples, make_task, run
 
@@ -236,3 +242,83 @@ class KeyRecorder(Model):
     async def draw(self, context: Context, options: Options) -> Reply:
         self.keys.append((options.repeat, (context.key(), options.key())))
         return Reply(picture=colour("blue"))
+
+
+class Killer(Speaker):
+    """A model behind a server that kills the process which asks it, at one of its calls."""
+
+    def __init__(self, at: int) -> None:
+        super().__init__(lambda id: self._answered())
+        self.at, self.victim, self._said = at, 0, 0
+
+    def _answered(self) -> str:
+        self._said += 1
+        if self.victim and self._said == self.at:
+            os.kill(self.victim, signal.SIGKILL)
+        return f"reply {self._said}"
+
+
+@pytest.mark.slow
+def test_a_run_killed_while_repeats_are_added_loses_none_and_runs_only_the_rest(tmp_path: Path) -> None:
+    path, model = tmp_path / "run", Killer(at=11)
+    with serving(model) as url:
+        words = [
+            "run",
+            "--model",
+            "openai/moody",
+            "--model-args",
+            f"base_url={url}",
+            "--tasks",
+            "maze",
+            "--limit",
+            "5",
+        ]
+        command = [sys.executable, "-m", "sketchmark", *words, "-c", "1", "--no-cache", "-o", str(path), "--quiet"]
+        subprocess.run(command, check=True, timeout=300)
+        before = path.joinpath("episodes", "maze.direct.jsonl").read_bytes()
+        assert (len(model.calls), before.count(b"\n")) == (5, 5)
+        dying = subprocess.Popen([*command, "--repeats", "3"])
+        model.victim = dying.pid
+        assert dying.wait(300) == -signal.SIGKILL
+        killed, model.victim = path.joinpath("episodes", "maze.direct.jsonl").read_bytes(), 0
+        kept = killed.count(b"\n")
+        assert killed.startswith(before) and 5 < kept < 15
+        asked = len(model.calls)
+        subprocess.run([*command, "--repeats", "3"], check=True, timeout=300)
+        assert len(model.calls) - asked == 15 - kept
+        folder = RunFolder(path)
+        texts = answers_in(folder, "maze.direct")
+        assert len(texts) == len(set(texts.values())) == 15 == len(list(folder.episodes("maze.direct")))
+        assert folder.results().tasks["maze.direct"].repeats
+        # repair drops a torn and a damaged line, and the same command runs these two again
+        lines = folder.episodes_file("maze.direct").read_bytes().splitlines(True)
+        damaged = [line.replace(b"reply", b"REPLY") if n == 7 else line for n, line in enumerate(lines)]
+        folder.episodes_file("maze.direct").write_bytes(b"".join(damaged)[:-40])
+        asked = len(model.calls)
+        subprocess.run([sys.executable, "-m", "sketchmark", "repair", str(path)], check=True, timeout=300)
+        subprocess.run([*command, "--repeats", "3"], check=True, timeout=300)
+    again = answers_in(folder, "maze.direct")
+    assert len(model.calls) - asked == 2 and again.keys() == texts.keys()
+    assert sum(again[key] == texts[key] for key in texts) == 13
+
+
+async def test_a_cost_limit_counts_every_repeat_and_answer_and_the_rest_runs_later(tmp_path: Path) -> None:
+    cells = make_cells(2, "visual_cot", repeats=2, answers=2)
+    spent = []
+    for limit in (4.0, 100.0):
+        budget = Budget(limit, lambda usage: usage.get("calls", 0))
+        folder = await run(tmp_path, cells, Counted(), budget=budget)
+        spent.append(budget.spent)
+    found = [(line.sample.id, line.repeat, line.branch) for line in folder.episodes("shades.visual_cot")]
+    assert sorted(found) == [(s, r, b) for s in ("s0", "s1") for r in range(2) for b in range(2)]
+    assert 4.0 <= spent[0] < 12.0 and sum(spent) == 12.0  # a drawing and two answers, four times
+
+
+class Counted(Moody):
+    """A model whose every call costs one."""
+
+    def _reply(self, id: str) -> Reply:
+        return replace(super()._reply(id), usage=Usage(calls=1))
+
+    async def draw(self, context: Context, options: Options) -> Reply:
+        return replace(await super().draw(context, options), usage=Usage(calls=1, pictures_out=1))

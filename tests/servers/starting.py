@@ -27,6 +27,15 @@ _OFFLINE = {
     "PYTHONPATH": str(ROOT),
     "no_proxy": "127.0.0.1",
 }
+ON_CPU = {
+    "VLLM_CPU_KVCACHE_SPACE": "1",
+    "VLLM_NO_USAGE_STATS": "1",
+    "VLLM_CPU_OMP_THREADS_BIND": "nobind",
+    "OMP_NUM_THREADS": "1",
+}
+"""Variables of vLLM and vLLM-Omni."""
+START = 900
+"""Seconds that a server may take to start: some 30 on an idle machine, many times that on a crowded one."""
 
 
 def free_port() -> int:

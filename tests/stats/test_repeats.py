@@ -3,36 +3,38 @@
 from __future__ import annotations
 
 from itertools import combinations, product
+from statistics import fmean, pvariance, variance
 
 import numpy as np
 import pytest
 
 from sketchmark.stats import interval, paired_difference
 from sketchmark.stats.repeats import (
+    Groups,
+    Nested,
     Prices,
     Spread,
-    agreement,
+    agreements,
     best_by,
+    chances,
     components,
     divide,
     pass_all,
     pass_at,
     spread_of,
-    vote,
+    votes,
 )
 
-Scores = list[list[list[float]]]
 
-
-def player(rng: np.random.Generator, n: int, repeats: int, answers: int, *chances: float) -> Scores:
+def player(rng: np.random.Generator, n: int, repeats: int, answers: int, *given: float) -> Nested:
     """Simulate `player/flawed`: the chances of a puzzle without an error, a drawing without a slip and an answer
     without a slip."""
-    puzzle, drawing, answer = chances
+    puzzle, drawing, answer = given
     good = rng.random(n) < puzzle
     drawn = (rng.random((n, repeats)) < drawing) & good[:, None]
     right = (rng.random((n, repeats, answers)) < answer) & drawn[:, :, None]
-    found: Scores = right.astype(float).tolist()
-    return found
+    sample, repeat, _ = np.indices(right.shape)
+    return Nested.by(sample.ravel(), repeat.ravel(), right.ravel().astype(float))
 
 
 def planted(g: float, a: float, b: float) -> tuple[float, float, float]:
@@ -47,34 +49,68 @@ def test_pass_at_k_and_pass_all_k_are_means_over_all_choices_of_k_episodes() -> 
             chosen = list(combinations(episodes, k))
             assert pass_at(n, right, k) == pytest.approx(sum(map(any, chosen)) / len(chosen))
             assert pass_all(n, right, k) == pytest.approx(sum(map(all, chosen)) / len(chosen))
+    assert chances(pass_at, np.array([3, 5, 3]), np.array([1, 2, 1]), 2).tolist() == pytest.approx(
+        [2 / 3, 0.7, 2 / 3]
+    )
 
 
 def test_votes_ties_guides_and_agreement() -> None:
-    assert vote(["a", "b", "b"], [1, 0, 0]) == (0, False)
-    assert vote(["a", "b"], [1, 0]) == (0.5, True)
-    assert best_by([0.2, 0.9, 0.9], [1, 1, 0]) == 0.5
-    assert agreement(["a", "a", "b"]) == pytest.approx(1 / 3)
+    of = Groups(np.array([0, 1, 0, 1, 0, 2, 2]))
+    scores = np.array([1.0, 1, 0, 0, 0, 1, 1])
+    chosen, tied = votes(of, np.array([5, 5, 7, 7, 7, -1, -1]), scores)  # the third sample has no parsed answer
+    assert (chosen.tolist(), tied.tolist()) == ([0, 0.5, 0], [False, True, False])
+    assert votes(of, np.full(7, -1), scores)[0].tolist() == [0, 0, 0]
+    assert best_by(of, np.array([0.2, 0.9, 0.9, 0.1, 0.9, 0, 0]), scores).tolist() == [0, 1, 1]
+    assert best_by(Groups(np.zeros(3, int)), np.array([0.2, 0.9, 0.9]), np.array([1.0, 1, 0])).tolist() == [0.5]
+    assert agreements(of, np.array([5, 5, 7, 7, 7, -1, -1])).tolist() == pytest.approx([1 / 3, 0, 1])
+
+
+def test_columns_of_nested_scores_equal_plain_loops_over_uneven_samples() -> None:
+    rng = np.random.default_rng(4)
+    lists = [
+        [rng.integers(0, 3, rng.integers(1, 4)).astype(float).tolist() for _ in range(rng.integers(1, 6))]
+        for _ in range(60)
+    ]
+    made = Nested.of(lists)
+    assert made.means.tolist() == [fmean(map(fmean, drawings)) for drawings in lists]
+    for number, drawings in enumerate(lists):
+        means = list(map(fmean, drawings))
+        spread = variance(means) if len(means) > 1 else 0.0
+        assert made.noise[number] == pytest.approx(spread / len(means))
+        assert made.between_drawings[number] == pytest.approx(spread + fmean(map(pvariance, drawings)))
+        read = [variance(answers) for answers in drawings if len(answers) > 1]
+        assert made.between_answers[number] == pytest.approx(fmean(read) if read else np.nan, nan_ok=True)
+    some = made.take(np.array([7, 3]))
+    assert some.means.tolist() == [made.means[7], made.means[3]] and len(some.scores) == sum(
+        map(len, lists[3] + lists[7])
+    )
+
+
+def test_the_order_of_equal_scores_does_not_change_a_mean() -> None:
+    scores = [0.1, 0.2, 0.3, 0.7, 1 / 3]
+    one, other = Nested.of([[[score] for score in scores]]), Nested.of([[[score] for score in reversed(scores)]])
+    assert one.means.tolist() == other.means.tolist()
 
 
 def test_components_are_unbiased_and_their_sum_is_the_variance_of_an_episode() -> None:
     rng = np.random.default_rng(1)
-    chances = (0.7, 0.6, 0.9)
-    found = [components(player(rng, 40, 5, 3, *chances)) for _ in range(200)]
-    for name, truth in zip(("samples", "drawings", "answers"), planted(*chances), strict=True):
+    given = (0.7, 0.6, 0.9)
+    found = [components(player(rng, 40, 5, 3, *given)) for _ in range(200)]
+    for name, truth in zip(("samples", "drawings", "answers"), planted(*given), strict=True):
         means = [getattr(one, name).mean for one in found]
         assert abs(np.mean(means) - truth) < 4 * np.std(means) / len(means) ** 0.5
     mean = 0.7 * 0.6 * 0.9
-    assert sum(planted(*chances)) == pytest.approx(mean * (1 - mean))
+    assert sum(planted(*given)) == pytest.approx(mean * (1 - mean))
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "chances", [(0.7, 0.6, 0.9), (0.5, 0.9, 0.9), (1.0, 0.7, 1.0), (0.8, 1.0, 0.8), (0.6, 1.0, 1.0)]
+    "given", [(0.7, 0.6, 0.9), (0.5, 0.9, 0.9), (1.0, 0.7, 1.0), (0.8, 1.0, 0.8), (0.6, 1.0, 1.0)]
 )
-def test_intervals_of_components_cover_the_planted_values(chances: tuple[float, float, float]) -> None:
+def test_intervals_of_components_cover_the_planted_values(given: tuple[float, float, float]) -> None:
     rng, runs = np.random.default_rng(7), 120
-    found = [components(player(rng, 40, 5, 3, *chances)) for _ in range(runs)]
-    for name, truth in zip(("samples", "drawings", "answers"), planted(*chances), strict=True):
+    found = [components(player(rng, 40, 5, 3, *given)) for _ in range(runs)]
+    for name, truth in zip(("samples", "drawings", "answers"), planted(*given), strict=True):
         ends = [(getattr(one, name).low, getattr(one, name).high) for one in found]
         covered = sum(low - 1e-9 <= truth <= high + 1e-9 for low, high in ends)
         assert covered >= 0.88 * runs, (name, covered)
@@ -111,10 +147,8 @@ def test_the_spread_of_a_gain_predicts_the_variance_of_larger_runs() -> None:
     spread = spread_of(direct, drawn)
     assert spread is not None
     for repeats, answers in ((1, 1), (2, 3), (4, 3)):
-        gains = [
-            np.mean([np.mean(one[:answers]) for one in b[:repeats]]) - np.mean([one[0] for one in a[:repeats]])
-            for a, b in zip(direct, drawn, strict=True)
-        ]
+        one, other = direct.scores.reshape(4000, 4), drawn.scores.reshape(4000, 4, 3)
+        gains = other[:, :repeats, :answers].mean((1, 2)) - one[:, :repeats].mean(1)
         assert spread.variance(4000, repeats, answers) == pytest.approx(np.var(gains) / 4000, rel=0.08)
     assert spread.repeats_for_half(1) is None
     noise = Spread(0.0, 0.1, 0.1, 0.0)

@@ -486,3 +486,89 @@ def test_numbers_are_written_as_python_writes_them(page: Page) -> None:
     )
     assert shown == [[percent(v, ci), points(v, ci), bracket(ci), p_value(abs(v))] for v, ci in cases]
     assert shown[cases.index((5 / 16, (0.0, 1.0)))][:2] == ["31.3", "+31.3"]
+
+
+@pytest.fixture(scope="module")
+def ladder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    root = tmp_path_factory.mktemp("ladders")
+    sketchmark.run(
+        "player/sketcher",
+        "rush_hour",
+        mode="direct,text_input,visual_cot",
+        limit=10,
+        model_args={"lookahead": 2, "hand_error": 0.0},
+        output_path=root / "ladder",
+    )
+    return root
+
+
+@pytest.mark.parametrize("width", [1400, 390])
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+def test_score_by_level_shows_direct_and_drawn_in_viewer_and_report(
+    chromium: Browser, ladder: Path, width: int, dark: bool
+) -> None:
+    scored = "rush_hour: score by level: .*directly 1: 100.0 .*5: 0.0 .*own drawing 1: 100.0 .*5: 100.0 "
+    with window(chromium, width, dark=dark) as context, serving(ladder) as address:
+        page = context.new_page()
+        watch = Watch(page, address.partition("?")[0])
+        page.goto(address)
+        pages = {"viewer": f"{home(page)}/run?run=ladder", "report": (ladder / "ladder/report.html").as_uri()}
+        for name, path in pages.items():
+            page.goto(path)
+            expect(page.get_by_role("heading", name="Score by difficulty")).to_be_visible()
+            chart = page.get_by_role("img", name=re.compile(scored)).locator("visible=true")
+            chart.scroll_into_view_if_needed()
+            expect(chart).to_be_visible()
+            places = "all => all.map(one => [one.getAttribute('cx'), one.getAttribute('cy')].join())"
+            middles = chart.locator("circle").evaluate_all(places)
+            assert len(middles) == len(set(middles)) == 12, "five of direct, five of drawn, two of the legend"
+            assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth"), name
+            keep(page, f"{name}-ladder-{width}-{'dark' if dark else 'light'}")
+        assert all(trouble.endswith("report.html") for trouble in watch.troubles)  # which was opened above
+
+
+def test_answers_of_several_words_are_separated(chromium: Browser, ladder: Path) -> None:
+    with window(chromium) as context, serving(ladder) as address:
+        page = context.new_page()
+        page.goto(address)
+        page.goto(f"{home(page)}/samples?run=ladder")
+        expect(page.locator(".card .moves").last).to_have_text(re.compile(r"^\w+ \w+, \w+ \w+"))
+
+
+def test_repeats_of_a_sample_are_side_by_side_with_their_answers(
+    chromium: Browser, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    root = tmp_path_factory.mktemp("repeated")
+    sketchmark.run(
+        "player/flawed", "maze", mode="direct,visual_cot", limit=2, repeats=3, answers=2, output_path=root / "run",
+        model_args="draw_slip=0.5,read_slip=0.3,knows=0.5", no_cache=True, quiet=True,
+    )  # fmt: skip
+    with serving(root) as address, window(chromium) as context:
+        page = context.new_page()
+        watch = Watch(page, address.partition("?")[0])
+        page.goto(address)
+        page.goto(f"{home(page)}/episode?run=run&cell=maze.visual_cot&sample=maze-0-000001")
+        shown = page.get_by_role("region", name="Repeats of this sample")
+        columns = shown.locator("ol.repeats > li")
+        expect(columns).to_have_count(3)
+        for number in range(3):
+            expect(columns.nth(number).get_by_role("heading")).to_contain_text(f"Repeat {number + 1}")
+            expect(columns.nth(number).get_by_role("link")).to_have_count(2)
+            expect(columns.nth(number).locator(".still img").first).to_be_visible()
+        tops = [columns.nth(number).bounding_box() for number in range(3)]
+        assert len({box["y"] for box in tops if box}) == 1  # next to each other
+        expect(shown.locator("[aria-current]")).to_have_text(re.compile("answer 1"))
+        columns.nth(2).get_by_role("link").nth(1).click()
+        expect(page.locator(".meta strong")).to_have_text("maze-0-000001 (repeat 2, branch 1)")
+        # direct has one answer per repeat, so its first belongs to this one too
+        expect(page.get_by_label("The same sample in other conditions").get_by_text("direct")).to_be_visible()
+        page.keyboard.press("r")
+        expect(page.locator(".meta strong")).to_have_text("maze-0-000001")
+        page.set_viewport_size({"width": 390, "height": 900})
+        assert page.evaluate("document.documentElement.scrollWidth") <= 390
+        page.set_viewport_size({"width": 1400, "height": 900})
+        page.goto(f"{home(page)}/run?run=run")
+        table = page.get_by_role("region", name=re.compile("Repeated episodes"))
+        expect(table.get_by_role("row", name=re.compile(r"maze.visual_cot 3 "))).to_be_visible()
+        expect(page.get_by_role("img", name=re.compile(r"maze: pass@k by k"))).to_be_visible()
+        assert not watch.troubles

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from sketchmark.worlds.form_board import FormBoard, _fillings
-from sketchmark.worlds.steps import LEVELS
+from sketchmark.worlds import LEVELS
+from sketchmark.worlds.form_board import FormBoard, _all_fillings
 
 TWO = "......\n.###..\n.###..\n......\n......\ntray: RR/R.\ntray: .B/BB\ntray: GGG"
 
@@ -29,7 +29,7 @@ def test_one_choice_of_pieces_fills_an_outline_and_another_piece_fits_at_every_s
     for seed in range(30):
         state = world.puzzle(seed, level, "plain")
         shapes = [piece.cells for piece in state.tray]
-        assert len(_fillings(state.outline, state.tray)) == 1 and len(shapes) == len(set(shapes)) == min(level + 3, 7)
+        assert len(_all_fillings(state)) == 1 and len(shapes) == len(set(shapes)) == min(level + 3, 7)
         for step in world.solve(state):
             assert len(world.choices(state)) > 1
             state = world.after(state, step)

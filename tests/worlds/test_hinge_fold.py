@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from sketchmark.worlds import LEVELS
 from sketchmark.worlds.hinge_fold import Chain, HingeFold
-from sketchmark.worlds.steps import LEVELS
 
 TEXT = "chain: base d4, {}\nturns: {}"
 FIRST = "red e4, blue f4, green f3, yellow f2, purple g2"

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 import pytest
 
+from sketchmark.worlds import LEVELS
 from sketchmark.worlds.boards import Position
 from sketchmark.worlds.paper_fold import CELLS, Fold, Paper, PaperFold
-from sketchmark.worlds.steps import LEVELS
 
 PAPER = PaperFold()
 

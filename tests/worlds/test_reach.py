@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from sketchmark.worlds import LEVELS
 from sketchmark.worlds.reach import Graph, Reach
-from sketchmark.worlds.steps import LEVELS
 
 SQUARE = """node: red row 1 column 1
 node: blue row 1 column 3

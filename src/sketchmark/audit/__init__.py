@@ -6,7 +6,6 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from statistics import fmean
 from typing import NamedTuple
 
 import numpy as np
@@ -32,11 +31,11 @@ from sketchmark.folder import RunFolder
 from sketchmark.folder.builders import as_rows
 from sketchmark.folder.columns import Floats, Rows
 from sketchmark.folder.index import CellView, RunView, open_cells
-from sketchmark.results.repeats import gain_spread
-from sketchmark.results.summary import Pairs, averaged, interval_of, mean_of, pair, withheld
+from sketchmark.results.repeats import gain_spread, sample_codes
+from sketchmark.results.summary import Mask, Pairs, interval_of, mean_of, pair, withheld
 from sketchmark.runs import More
 from sketchmark.stats.differences import CLEAR, Difference, holm
-from sketchmark.stats.intervals import Interval, as_bracket, as_percent, interval
+from sketchmark.stats.intervals import Interval, as_bracket, as_percent
 from sketchmark.stats.power import MISSES, Pilot, Sequence, samples_needed, sequence
 from sketchmark.stats.repeats import Division, Prices, divide
 
@@ -111,24 +110,31 @@ def divided(run: Run, budget: float, cost: Cost, most_samples: int | None = None
     found: dict[str, Division | str] = {}
     for task in _tasks(run)[0]:
         direct, own = task.rows.get("direct"), task.rows["own"]
-        spread = gain_spread(direct.values(), own.values(), task.metric) if direct else None
+        spread = gain_spread(direct, own, task.metric) if direct else None
         if direct is None or spread is None:
             found[task.name] = "a plan needs direct and drawn episodes with --repeats 2 or more"
             continue
-        firsts, further = ([cost(row.usage) for row in own.values() if bool(row.branch) == again] for again in (0, 1))
-        calls = fmean(row.usage.get("calls", 1) for row in own.values() if not row.branch)
-        answer = fmean(further) if further else fmean(firsts) / max(1.0, calls)
-        price = Prices(
-            direct=fmean(cost(row.usage) for row in direct.values()),
-            drawing=max(0.0, fmean(firsts) - answer),
-            answer=answer,
-        )
+        price = _prices(direct, own, cost)
         if not price.of(1, 1, 1):
             found[task.name] = "its episodes cost nothing by these prices"
         else:
             best = divide(budget, spread, price, most_samples)
             found[task.name] = best or "the budget does not pay for two samples"
     return found
+
+
+def _prices(direct: Rows, own: Rows, cost: Cost) -> Prices:
+    """Return the mean costs of the episodes of a run."""
+
+    def mean(rows: Rows, chosen: Mask) -> float:
+        n = max(1, int(chosen.sum()))
+        return cost({name: rows.total(f"u.{name}", chosen) for name in rows.names("usage", chosen)}) / n
+
+    again = own.arrays["branch"] > 0
+    first = mean(own, ~again)
+    calls = own.total("u.calls", ~again) / max(1, int((~again).sum()))
+    answer = mean(own, again) if again.any() else first / max(1.0, calls)
+    return Prices(mean(direct, np.ones(len(direct), bool)), max(0.0, first - answer), answer)
 
 
 def _path(run: Run) -> Path | str:
@@ -272,13 +278,7 @@ def _share(name: str, label: str, words: str, rows: Rows, values: Floats, look: 
     having = ~np.isnan(values)
     if not having.any() or bool(((values[having] < 0) | (values[having] > 1)).any()):
         return None
-    if rows.repeats:
-        by_key = dict(zip(rows, values.tolist(), strict=True))
-        found = averaged(rows.where(having).values(), lambda row: by_key[row.key])
-        measured, samples = interval_of(found), len(set(rows.samples.all()))
-    else:
-        labels, shared = rows.labels()
-        measured, samples = interval(values[having], labels[having] if shared else None), len(rows)
+    measured, samples = interval_of(rows, values), len(np.unique(sample_codes(rows)))
     assert measured.mean is not None and measured.low is not None and measured.high is not None
     half = (measured.high - measured.low) / 2
     more = max(1, math.ceil(measured.n * (half / look.margin) ** 2) - measured.n) if half > look.margin else None

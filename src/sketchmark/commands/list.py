@@ -216,6 +216,12 @@ def show_command(
     found = catalog.task(pick.task, TaskOptions(prompts=prompts))
     tell(found.name, bold=True)
     tell_wrapped(found.about)
+    world = found.declared.source["use"].partition(".")[0]
+    if world in catalog.worlds:
+        for paragraph in catalog.worlds[world].about.strip().split("\n\n"):
+            tell()
+            tell_wrapped(" ".join(paragraph.split()))
+        tell()
     tell_wrapped(f"headline score: {found.headline}    prompt sets: {', '.join(sorted(found.prompt_sets))}")
     try:
         sample = next(found.samples(seed=seed, data=data, limit=1), None)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import asdict
 from itertools import count
 from pathlib import Path
@@ -21,6 +21,7 @@ from sketchmark.engines import run_async
 from sketchmark.episode.model import Model
 from sketchmark.errors import BadInput
 from sketchmark.models import paired
+from sketchmark.models.arguments import refuse_misspelt, structured
 from sketchmark.models.wrappers import price_of
 from sketchmark.settings import pair_name, parse_arguments
 from sketchmark.terminal import notice, tell, tell_all
@@ -74,11 +75,19 @@ def _took(calls: Calls) -> str:
     )
 
 
+def _unsent(settings: Collection[str], model: Model) -> Iterator[str]:
+    """Name each setting that neither kind of call passes on."""
+    received = [names for act in ("say", "draw") if (names := model.receives(act)) is not None]
+    if received and (unknown := [name for name in settings if not any(name in names for names in received)]):
+        yield f"--gen_kwargs {', '.join(unknown)}: {model.name} does not receive {'them' if unknown[1:] else 'it'}"
+
+
 @click.command("doctor")
 @click.option("--model", "-m", required=True, help="As in `run`: provider/name or an alias.")
 @click.option("--model-args", default="", help="Its arguments: key=value,key=value.")
 @_drawer_options
 @include_option("A Python file with a model of yours.")
+@click.option("--gen-kwargs", default="", help="As in `run`: settings of every call (num_inference_steps=8).")
 @click.option("--prices", type=click.Path(path_type=Path, exists=True), help="YAML price table, for what it cost.")
 @click.option("--json", "as_json", is_flag=True, help="All of it as JSON.")
 def doctor_command(
@@ -87,6 +96,7 @@ def doctor_command(
     drawer: str,
     drawer_args: str,
     include: tuple[Path, ...],
+    gen_kwargs: str,
     prices: Path | None,
     as_json: bool,
 ) -> int:
@@ -106,6 +116,12 @@ def doctor_command(
 
     price = price_of(prices, pair_name(model, drawer)) if prices else None
     patient = _made(include, model, model_args, drawer, drawer_args)
+    settings = structured(parse_arguments(gen_kwargs))
+    if own := [name for name in ("max_new_tokens", "temperature", "seed") if name in settings]:
+        raise BadInput(f"--gen-kwargs {', '.join(own)}: the doctor's calls have their own")
+    refuse_misspelt(settings)
+    for line in _unsent(settings, patient):
+        notice(line)
     done = count(1)
 
     def told(finding: Check) -> None:
@@ -113,7 +129,7 @@ def doctor_command(
 
     async def look() -> Examination:
         try:
-            return await examine(patient, price, told)
+            return await examine(patient, price, told, settings)
         finally:
             await patient.close()
 
@@ -126,6 +142,16 @@ def doctor_command(
         for line in in_lines(found, columns()):
             tell(line)
     return 0 if found.is_healthy else 1
+
+
+def _key(name: str | None) -> str | None:
+    """Return the key in an environment variable, which is kept out of all output from then on."""
+    from sketchmark.secrets import remember
+
+    key = remember(os.environ.get(name, "")) if name else None
+    if name and not key:
+        raise BadInput(f"--key-env: the environment has no {name}", f"export {name}=...")
+    return key
 
 
 @click.command("serve")
@@ -162,7 +188,6 @@ def serve_command(
     key_env: str | None,
 ) -> None:
     """Serve MODEL to OpenAI clients on this machine, optionally slow and unreliable on purpose."""
-    from sketchmark.secrets import remember
     from sketchmark.serve import serve
     from sketchmark.serve.batches import parse_fates
     from sketchmark.serve.faults import Faults, Silent, parse_silent
@@ -170,12 +195,27 @@ def serve_command(
     unheard = parse_silent(silent)
     faults = Faults.parse(fail, latency, seed)
     fates = parse_fates(batch)
-    key = remember(os.environ.get(key_env, "")) if key_env else None
-    if key_env and not key:
-        raise BadInput(f"--key-env: the environment has no {key_env}", f"export {key_env}=...")
+    key = _key(key_env)
     served = Silent(_made(include, model, model_args, drawer, drawer_args), unheard)
 
     def ready(url: str) -> None:
         tell(f"Serving {pair_name(model, drawer)} at {url}")
 
     asyncio.run(serve(served, host=host, port=port, ready=ready, faults=faults, key=key, fates=fates))
+
+
+@click.command("rewards")
+@click.option("--host", default="127.0.0.1", show_default=True, help="Another address only with --key-env.")
+@click.option("--port", default=8436, show_default=True, help="0 takes any free port.")
+@click.option("--processes", default=0, type=click.IntRange(0, 512), help="Processes that score; 0: one per core.")
+@click.option("--key-env", default=None, help="Require the key in this environment variable.")
+def rewards_command(host: str, port: int, processes: int, key_env: str | None) -> None:
+    """Serve the rewards of generated worlds: drawn frames in, numbers out, as JSON (docs/train.md)."""
+    from sketchmark.training.server import serve_rewards
+
+    key = _key(key_env)
+
+    def ready(url: str) -> None:
+        tell(f"Rewards at {url}/score  (Ctrl-C stops)")
+
+    run_async(serve_rewards(host=host, port=port, key=key, processes=processes, ready=ready))

@@ -6,6 +6,8 @@ Shared options are spelled alike in all commands. lmms-eval's spelling of --incl
 from __future__ import annotations
 
 import logging
+import os
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
@@ -272,3 +274,11 @@ def _number_or_choice(field: Field) -> click.ParamType[Any] | type[str]:
     kind: Any = click.IntRange if field.kind == "whole" else click.FloatRange
     found: click.ParamType[Any] = kind(least) if above is None else kind(above, min_open=True)
     return found
+
+
+def open_address(address: str, no_browser: bool) -> None:
+    """Open the browser, unless no window can open (ssh, container): there the opener would only print errors."""
+    windows = ("DISPLAY", "WAYLAND_DISPLAY", "BROWSER")
+    seen = not sys.platform.startswith("linux") or any(os.environ.get(name) for name in windows)
+    if seen and not no_browser:
+        click.launch(address)

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import os
-import sys
 from pathlib import Path
 
 import click
 
-from sketchmark.commands.options import RUN, output_option
+from sketchmark.commands.options import RUN, open_address, output_option
 from sketchmark.terminal import tell, tell_all
 
 
@@ -17,19 +16,23 @@ from sketchmark.terminal import tell, tell_all
 @output_option("Write there instead of printing.", folder=False)
 def card_command(run: Path, output_path: Path | None) -> None:
     """Print a reproduction card of RUN in Markdown: the model and its version as the server reports it, protocol,
-    prompts by digest, what was left out, scoring, failures, cost, versions, and the command that repeats it.
+    prompts by digest, what was left out, scoring, failures, cost, versions, and the command that repeats it. A run of
+    people also gets what a study of human baselines must report.
 
     \b
     sketchmark card runs/my-run --output_path CARD.md
     """
     from sketchmark.folder import RunFolder
+    from sketchmark.human.group import people_section
     from sketchmark.report.card import card
 
     folder = RunFolder.open(run)
+    where = str(run) if output_path is None else os.path.relpath(run, output_path.parent)
+    people = people_section(folder)
+    text = card(folder, where) + (f"\n{people}" if people else "")
     if output_path is None:
-        tell_all(card(folder, str(run)))
+        tell_all(text)
         return
-    text = card(folder, os.path.relpath(run, output_path.parent))
     output_path.write_text(text, "utf-8")
     tell(f"written to {output_path}")
 
@@ -99,14 +102,6 @@ def view_command(folder: Path, port: int, no_browser: bool, site: Path | None) -
 
     def ready(address: str) -> None:
         tell(f"Looking at {folder} on {address}  (Ctrl-C to stop)")
-        if not no_browser:
-            _open(address)
+        open_address(address, no_browser)
 
     serve(folder, port, ready)
-
-
-def _open(address: str) -> None:
-    """Open the browser, unless no window can open (ssh, container): there the opener would only print errors."""
-    windows = ("DISPLAY", "WAYLAND_DISPLAY", "BROWSER")
-    if not sys.platform.startswith("linux") or any(os.environ.get(name) for name in windows):
-        click.launch(address)

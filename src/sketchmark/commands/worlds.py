@@ -23,7 +23,16 @@ from sketchmark.folder import RunFolder
 from sketchmark.media import Picture
 from sketchmark.terminal import counted, notice, tell, tell_all
 from sketchmark.terminal.tables import Table, print_table, tell_wrapped
-from sketchmark.worlds import Argument, Board, BoardReading, Making, World, Worlds, installed_worlds
+from sketchmark.worlds import (
+    Argument,
+    Board,
+    BoardReading,
+    Making,
+    World,
+    Worlds,
+    installed_worlds,
+    refuse_training_seed,
+)
 
 
 class WorldGroup(click.Group):
@@ -132,6 +141,7 @@ def _make(
     for argument in making.arguments:  # a folder that was not named
         if arguments[argument.name] is None:
             arguments[argument.name] = argument.default
+    refuse_training_seed(seed)
     _write(world.name, making, making.samples(seed=seed, data=None, **arguments), count, output_path, form)
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -29,6 +29,7 @@ from sketchmark.comparison.findings import (
     Plan,
     PublishedRow,
     PublishedTable,
+    RepeatedCell,
     Side,
     TableRow,
     as_json,
@@ -142,7 +143,18 @@ def compare(
         work.notes.append(f"no figures are known that others published for {_listed(cells)}")
     corrected = holm([row.difference.p for row in work.rows])
     rows = tuple(replace(row, p_holm=p) for row, p in zip(_told_apart(work.rows), corrected, strict=True))
-    return Comparison(rows, tuple(work.canvases), tuple(dict.fromkeys(work.notes)), tuple(work.published))
+    notes = tuple(dict.fromkeys(work.notes))
+    return Comparison(rows, tuple(work.canvases), notes, tuple(work.published), tuple(work.repeats))
+
+
+def _repeated(cells: Sequence[CellView]) -> Iterator[RepeatedCell]:
+    """Yield the results of repeated episodes that a scoring has computed: votes need the notes of all rows."""
+    stored = {cell.run: results_before(cell.folder) for cell in cells}
+    for cell in cells:
+        found = stored[cell.run]
+        result = found.tasks.get(cell.name) if found else None
+        if result and result.repeats:
+            yield RepeatedCell(cell.run, cell.model, cell.name, result.repeats)
 
 
 def controls_of(folder: RunFolder, results: Results) -> Comparison | None:
@@ -164,6 +176,7 @@ class _Work:
     """By run, for the published scores in them; empty unless these are wanted."""
 
     rows: list[TableRow] = field(default_factory=list)
+    repeats: list[RepeatedCell] = field(default_factory=list)
     canvases: list[CanvasTable] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     published: list[PublishedTable] = field(default_factory=list)
@@ -189,6 +202,8 @@ class _Work:
         if all(bool(np.isnan(found.metric(metric)).all()) for found in rows.values()):
             self.notes.append(f"{cells[0].task}: nothing is scored by {metric}")
             return
+        if metric == cells[0].about.headline:
+            self.repeats += _repeated([cell for cell in cells if rows[id(cell)].repeats])
         for before, after in across_runs(cells, runs):
             self._add(metric, "runs", before, after, rows)
         for before, after in across_modes(cells, runs):
@@ -261,7 +276,7 @@ class _Work:
 
 def _further(before: Rows, after: Rows, metric: str, samples: int) -> Further | None:
     """Return what more repeats would gain; None without repeats on both sides."""
-    spread = gain_spread(before.values(), after.values(), metric) if before.repeats and after.repeats else None
+    spread = gain_spread(before, after, metric) if before.repeats and after.repeats else None
     if spread is None:
         return None
     repeats = min(1 + int(rows.arrays["repeat"].max()) for rows in (before, after))

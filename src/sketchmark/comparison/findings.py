@@ -11,7 +11,8 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal
 
 from sketchmark import stats
-from sketchmark.folder.results_format import Gain, Mean
+from sketchmark.files.jsonl import plain
+from sketchmark.folder.results_format import Gain, Mean, Repeats
 from sketchmark.stats.differences import Apart, Difference, Trend, Verdict, share_of, verdict
 from sketchmark.stats.intervals import Bounds, Interval, as_bracket, as_p, as_percent, as_points
 
@@ -194,6 +195,16 @@ class PublishedTable:
 
 
 @dataclass(frozen=True)
+class RepeatedCell:
+    """Results of the repeated episodes of one cell, from results.json."""
+
+    run: str
+    model: str
+    cell: str
+    found: Repeats
+
+
+@dataclass(frozen=True)
 class Findings:
     """A whole comparison. `notes` lists differences between the runs and parts that could not be compared."""
 
@@ -201,6 +212,7 @@ class Findings:
     canvases: tuple[CanvasTable, ...]
     notes: tuple[str, ...]
     published: tuple[PublishedTable, ...] = ()
+    repeats: tuple[RepeatedCell, ...] = ()
 
 
 def _judge(found: Group | TableRow | CanvasScore, difference: Difference | None) -> None:
@@ -209,7 +221,8 @@ def _judge(found: Group | TableRow | CanvasScore, difference: Difference | None)
 
 
 def as_json(comparison: Findings) -> dict[str, Any]:
-    return asdict(comparison)
+    repeats = [{**vars(one), "found": plain(one.found)} for one in comparison.repeats]
+    return {**asdict(replace(comparison, repeats=())), "repeats": repeats}
 
 
 Direction = Literal["more", "less", "none", "open"]

@@ -7,7 +7,7 @@ import io
 import json
 import re
 import textwrap
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Any
 
@@ -15,6 +15,7 @@ from sketchmark.comparison.findings import COLUMNS, Findings, as_json, lines
 from sketchmark.comparison.leaderboard import BoardRow, Leaderboard, Standing, board_tables
 from sketchmark.comparison.tables import printed, tables, to_terminal
 from sketchmark.files.jsonl import plain
+from sketchmark.folder.results_format import Repeats
 from sketchmark.terminal import shown
 from sketchmark.terminal.tables import INTERVAL, Fitting, Table
 
@@ -201,6 +202,7 @@ BOARD_COLUMNS = (
     *("run", "model", "task", "mode", "canvas", "score", "scoring"),
     *(f"score_{name}" for name in ("mean", "low", "high", "n", "method")),
     *(f"gain_{name}" for name in ("mean", "low", "high", "p", "helped", "hurt", "same", "n")),
+    *("repeats", "answers", "pass_at", "pass_all", "vote", "ties", "best_image", "agreement", "best_of_all"),
     *("episodes", "failures", *_USAGE, "cost", "calls_paid", "cost_paid"),
 )
 
@@ -217,10 +219,23 @@ def _board_line(row: BoardRow, one: Standing) -> list[Any]:
         *((score.mean, *score.ci95, score.n, score.method) if score else [""] * 5),
         *((gain.gain, *gain.ci95, gain.p) if gain else [""] * 4),
         *((gain.helped, gain.hurt, gain.same, gain.n) if gain else [""] * 4),
+        *(_repeated(one.repeats) if one.repeats else [""] * 9),
         *(one.played, ", ".join(f"{kind} {count}" for kind, count in one.failures.items())),
         *(one.usage.get(name, 0) for name in _USAGE),
         *(row.costs.get(one.cell, ""), one.paid.get("calls", 0), row.paid.get(one.cell, "")),
     ]
+
+
+def _repeated(found: Repeats) -> Iterator[Any]:
+    """Yield the columns of repeated episodes; k of pass@k and pass^k is the number of repeats."""
+    last, room = str(found.repeats), found.headroom
+    yield from (found.repeats, found.answers)
+    best = (room.best or room.best_drawing) if room else None
+    for mean in (found.pass_at.get(last), found.pass_all.get(last), found.majority):
+        yield "" if mean is None else mean.mean
+    yield found.ties if found.majority else ""
+    for mean in (found.best_of, found.agreement, best):
+        yield "" if mean is None else mean.mean
 
 
 def _board_to_terminal(board: Leaderboard, details: bool = False) -> str:

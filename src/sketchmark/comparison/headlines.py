@@ -16,7 +16,7 @@ from sketchmark.comparison.findings import (
     span,
     verdict_text,
 )
-from sketchmark.folder.results_format import CellResult, Gain, Mean, Results
+from sketchmark.folder.results_format import CellResult, Gain, Mean, Repeats, Results
 from sketchmark.results.aggregate import own_numbers, why_none
 from sketchmark.results.summary import PERCEPTION, SEEING
 from sketchmark.stats.differences import Difference
@@ -86,7 +86,8 @@ def summary_tables(results: Results, found: Findings | None, costs: Mapping[str,
         controls.below = tuple(control_sentences(found.canvases))
     seeing = perception_table(results) if perceived else seeing_table(results, seen)
     answers = (headline_table(results, costs), seeing)
-    made = (*answers, controls, single_table(results, shown, costs), scorings_table(results), repeats_table(results))
+    repeats = repeats_table({(name,): cell.repeats for name, cell in results.tasks.items() if cell.repeats})
+    made = (*answers, controls, single_table(results, shown, costs), scorings_table(results), repeats)
     tables = [table for table in made if table]
     if tables:
         tables[-1].below += tuple(_remarks(results))
@@ -235,15 +236,16 @@ def scorings_table(results: Results) -> Table | None:
     return table
 
 
-def repeats_table(results: Results) -> Table | None:
-    """Make the table of repeated episodes, with the sources of variance below; None without any."""
-    cells = {name: cell.repeats for name, cell in results.tasks.items() if cell.repeats}
+def repeats_table(cells: Mapping[tuple[str, ...], Repeats], names: Sequence[str] = ("task.mode",)) -> Table | None:
+    """Make the table of repeated episodes, with the sources of variance below; None without any. `cells` has the
+    labels of each row, one for each of the `names`."""
     if not cells:
         return None
     drawn = any(one.best_of for one in cells.values())
     columns = ("mean", "pass@k", "pass^k", "vote", *["best image"] * drawn, "agree", "best of all")
-    table = Table("Repeated episodes, in percent", ("task.mode", "k", *columns), texts=1)
-    for name, one in cells.items():
+    table = Table("Repeated episodes, in percent", (*names, "k", *columns), texts=len(names))
+    for labels, one in cells.items():
+        name = " ".join(labels)
         last, room = str(one.repeats), one.headroom
         best = (room.best or room.best_drawing) if room else None
         numbers: tuple[Mean | None, ...] = (
@@ -251,7 +253,7 @@ def repeats_table(results: Results) -> Table | None:
             *[one.best_of] * drawn,
             *(one.agreement, best),
         )
-        table.add(name, last, *map(mean_of, numbers))
+        table.add(*labels, last, *map(mean_of, numbers))
         if one.ties:
             table.below += (f"{name}: votes are tied in {one.ties} samples.",)
         if one.variance and one.variance.sentence:

@@ -10,11 +10,12 @@ import numpy as np
 from msgspec import Struct, structs
 
 from sketchmark.comparison.findings import bounds, mean_of
+from sketchmark.comparison.headlines import repeats_table
 from sketchmark.comparison.pairs import how_asked, how_generated, how_grouped, how_sourced
 from sketchmark.errors import BadInput, SketchmarkError
 from sketchmark.folder import RunFolder, run_folders
 from sketchmark.folder.index import CellView, RunView
-from sketchmark.folder.results_format import Gain, Metric
+from sketchmark.folder.results_format import Gain, Metric, Repeats
 from sketchmark.results import summary
 from sketchmark.tasks.files import BLIND
 from sketchmark.terminal.tables import Table
@@ -49,19 +50,26 @@ class Standing(Struct, kw_only=True):
     paid: dict[str, int]
     """The part of it that was paid for when the episodes ran."""
 
+    repeats: Repeats | None = None
+    """Results of repeated episodes, in the headline score."""
+
 
 def standings(run: RunView, metric: str = "") -> list[Standing]:
     """Return the current standings of a run's cells, in its order. `metric` replaces each task's headline score."""
     about = {name: structs.replace(cell.about, headline=metric or cell.headline) for name, cell in run.cells.items()}
     found = summary.gains(about, lambda name: run.cells[name].scored())
     gains = {(gain.task, gain.mode, gain.canvas): gain for gain in found}
+    stored = {} if metric else summary.live_results(run)
+    repeats = {name: cell.repeats for name, cell in stored.items()}
     return [
-        _standing(cell, metric or cell.headline, gains.get((cell.task, cell.mode, cell.canvas)))
+        _standing(
+            cell, metric or cell.headline, gains.get((cell.task, cell.mode, cell.canvas)), repeats.get(cell.name)
+        )
         for cell in run.cells.values()
     ]
 
 
-def _standing(cell: CellView, metric: str, gain: Gain | None) -> Standing:
+def _standing(cell: CellView, metric: str, gain: Gain | None, repeats: Repeats | None) -> Standing:
     numbers = summary.live_result(cell)
     score = numbers.metrics.get(metric)
     return Standing(
@@ -79,6 +87,7 @@ def _standing(cell: CellView, metric: str, gain: Gain | None) -> Standing:
         problem=numbers.problem,
         usage=numbers.usage,
         paid=numbers.spent,
+        repeats=repeats,
     )
 
 
@@ -247,9 +256,14 @@ _USAGE = ("calls", "tokens_in", "tokens_out", "pictures_out")
 
 
 def board_tables(board: Leaderboard, details: bool = False) -> Iterator[Table]:
-    """Yield the ranking; with `details` also all intervals and the usage."""
+    """Yield the ranking, and the scores of repeated episodes; with `details` also all intervals and the usage."""
     names = _names(board)
     yield _overview(board, names)
+    repeated: dict[tuple[str, ...], Repeats] = {
+        (names[row.run], one.cell): one.repeats for row in board.rows for one in row.standings if one.repeats
+    }
+    if found := repeats_table(repeated, ("model", "task.mode")):
+        yield found
     if details:
         yield _scores(board, names)
         yield _costs(board, names)

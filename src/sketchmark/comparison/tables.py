@@ -28,6 +28,7 @@ from sketchmark.comparison.headlines import (
     is_gain,
     is_perception,
     is_seeing,
+    repeats_table,
     side_names,
 )
 from sketchmark.folder.results_format import CellResult, Gain, Metric, Results
@@ -141,6 +142,10 @@ def tables(comparison: Findings, details: bool = False) -> Iterator[Table]:
     if controls := controls_table(comparison):
         controls.below = tuple(control_sentences(comparison.canvases))
         yield controls
+    runs = len({one.run for one in comparison.repeats}) > 1
+    repeated = {(*[one.run] * runs, one.cell): one.found for one in comparison.repeats}
+    if shown := repeats_table(repeated, (*["run"] * runs, "task.mode")):
+        yield shown
     planned = next((row.plan for row in comparison.rows if row.plan), None)
     if planned:
         yield _plans(comparison.rows, planned.gain)

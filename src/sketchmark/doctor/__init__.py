@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal
@@ -60,12 +61,18 @@ _VISUAL = (
 
 
 async def examine(
-    model: Model, price: Price | PairPrice | None = None, told: Callable[[Check], None] = lambda finding: None
+    model: Model,
+    price: Price | PairPrice | None = None,
+    told: Callable[[Check], None] = lambda finding: None,
+    settings: Mapping[str, object] | None = None,
 ) -> Examination:
-    """Run all checks, and pass each finding to `told`. A wrong address or key ends it at the first call."""
-    bed = Bedside(model)
+    """Run all checks, and pass each finding to `told`. A wrong address or key ends it at the first call.
+
+    `settings` are sent with every call, as far as the model takes them."""
+    bed = Bedside(model, settings)
     retires = await model.retirements()
-    able = {"say": model.abilities.say, "draw": model.abilities.draw}
+    says_its_list = (await model.listing()).says
+    able = {"say": model.abilities.say and says_its_list is not False, "draw": model.abilities.draw}
     found: dict[str, Check] = {}
     places = asyncio.Semaphore(_AT_ONCE)
 
@@ -89,18 +96,22 @@ async def examine(
     findings = tuple(found[check.name] for check in CHECKS)
     says, draws = bed.calls("say"), bed.calls("draw")
     cost = _cost(price, vars(says), vars(draws)) if price else None
-    return Examination(model.name, findings, _modes(findings), says, draws, cost, tuple(retiring(retires)))
+    modes = _modes(findings) if able["say"] else {"--drawer": _lacking(_verdicts(findings), _VISUAL)}
+    notes = (*retiring(retires), *[_ONLY_EDITS] * bed.only_edits)
+    return Examination(model.name, findings, modes, says, draws, cost, notes)
 
 
-_CANNOT = ("no_images", "bad_request", "not_found", "retired")
+_ADDRESS = re.compile(r" at https?://\S+$")
+_ONLY_EDITS = "It draws on an image only, so drawings without one were asked on a white page."
+_CANNOT = ("no_images", "needs_image", "bad_request", "not_found", "retired")
 """Kinds of failures in which the server itself says that it cannot do this. It would say so every time."""
 
 
 def _refused(error: CallFailed) -> Seen:
     if error.kind not in _CANNOT:
         return Seen("failed", str(error)[:200], "nothing is known of it")
-    means = error.hint if error.kind in ("no_images", "retired") else "the server refuses such a call"
-    said = str(error.args[0]).partition(f"{error.kind}: ")[2] or str(error.args[0])
+    means = error.hint if error.kind in ("no_images", "needs_image", "retired") else "the server refuses such a call"
+    said = _ADDRESS.sub("", str(error.args[0]).partition(f"{error.kind}: ")[2] or str(error.args[0]))
     return Seen("no", f"refused: {said}"[:200], means or "")
 
 
@@ -112,7 +123,7 @@ def _cost(price: Price | PairPrice, says: Mapping[str, int], draws: Mapping[str,
 
 
 def _modes(findings: Iterable[Check]) -> dict[str, str]:
-    verdicts = {finding.check: finding.verdict for finding in findings}
+    verdicts = _verdicts(findings)
     direct = _lacking(verdicts, _DIRECT)
     return {
         "blind": _lacking(verdicts, _DIRECT[:1]),
@@ -120,6 +131,10 @@ def _modes(findings: Iterable[Check]) -> dict[str, str]:
         "text_cot": direct,
         "visual_cot": _lacking(verdicts, (*_DIRECT, *_VISUAL)),
     }
+
+
+def _verdicts(findings: Iterable[Check]) -> dict[str, str]:
+    return {finding.check: finding.verdict for finding in findings}
 
 
 def _lacking(verdicts: Mapping[str, str], needed: Iterable[str]) -> str:

@@ -11,6 +11,7 @@ from typing import Literal
 
 from sketchmark.episode.model import Model, Options, Reply, Usage
 from sketchmark.episode.sample import Context, Part
+from sketchmark.errors import CallFailed
 from sketchmark.media import Picture
 from sketchmark.worlds import cards
 from sketchmark.worlds.cards import Shape, number_card
@@ -75,19 +76,32 @@ _CODE_TOKENS = 1024
 class Bedside:
     """The model under examination, without a cache: an old reply says nothing about today."""
 
-    def __init__(self, model: Model) -> None:
+    def __init__(self, model: Model, extra: Mapping[str, object] | None = None) -> None:
+        """`extra` are settings of every call."""
         self.model = model
+        self.only_edits = False
+        """It refused to draw without an image. Each drawing without one is then asked on a white page."""
+        self._extra = dict(extra or {})
         self._took: dict[str, list[tuple[float, Usage]]] = {"say": [], "draw": []}
 
     async def say(self, *parts: str | Picture | Part, most: int = 512) -> Reply:
-        return await self._ask("say", parts, Options(max_new_tokens=most, seed=1))
+        return await self._ask("say", parts, Options(max_new_tokens=most, seed=1, extra=self._extra))
 
     async def draw(
         self, *parts: str | Picture | Part, seed: int | None = 1, extra: Mapping[str, object] | None = None
     ) -> Reply:
         """Ask for a drawing with a token limit: a model that never ends its reply would hold up the check-up."""
         most = _CODE_TOKENS if self.model.abilities.draws_code else _DRAWING_TOKENS
-        return await self._ask("draw", parts, Options(max_new_tokens=most, seed=seed, extra=extra or {}))
+        options = Options(max_new_tokens=most, seed=seed, extra={**self._extra, **(extra or {})})
+        shown = any(isinstance(part, Picture) for part in parts)
+        if shown or not self.only_edits:
+            try:
+                return await self._ask("draw", parts, options)
+            except CallFailed as error:
+                if shown or error.kind != "needs_image":
+                    raise
+                self.only_edits = True
+        return await self._ask("draw", (cards.blank_page(), *parts), options)
 
     async def _ask(self, act: str, parts: tuple[str | Picture | Part, ...], options: Options) -> Reply:
         context = Context(tuple(part if isinstance(part, Part) else Part(part) for part in parts))

@@ -138,6 +138,10 @@ Settler = Callable[[Sequence[Mapping[str, Any]], str], Mapping[str, Mapping[str,
 """(score rows, scoring) -> sample -> its values, for samples whose score depends on other rows."""
 
 
+Combiner = Callable[[Sequence[Mapping[str, Any]], str], Mapping[str, Scores]]
+"""(score rows of all repeats, scoring) -> sample -> the scores that its repeats have together."""
+
+
 @dataclass(frozen=True)
 class Share:
     """One task's part in the total of a benchmark. `items` is its weight and the number of samples of a complete run.

@@ -212,6 +212,15 @@ class Abilities:
     """Receives its own turns as its provider recorded them (`history=native`)."""
 
 
+@dataclass(frozen=True)
+class Listing:
+    """What a server's list of models says about one of them. None: it does not say."""
+
+    takes_images: bool | None = None
+    says: bool | None = None
+    """False: it only draws."""
+
+
 class Model:
     """Base class of all models. Override `say`, `draw`, or both; the abilities follow from what is overridden."""
 
@@ -272,10 +281,10 @@ class Model:
         A provider that does not publish it, or does not respond, gives nothing."""
         return {}
 
-    async def takes_images(self) -> bool | None:
-        """Return whether the server's list of models says that this one takes images; None if it does not say.
-        Called once before a run that shows images."""
-        return None
+    async def listing(self) -> Listing:
+        """Return what the server's list of models says about this one. A run calls it once, before the first call, in
+        each process."""
+        return Listing()
 
     async def close(self) -> None:
         """Free connections or weights. Called once, at the end of a run."""

@@ -18,6 +18,7 @@ from sketchmark.folder.index import CellView, RunView
 from sketchmark.folder.lock import new_folder
 from sketchmark.folder.records import said
 from sketchmark.results import summary
+from sketchmark.results.repeats import averaged
 from sketchmark.results.summary import withheld
 from sketchmark.terminal import counted
 
@@ -60,10 +61,23 @@ def export(folder: RunFolder, to: str, out: Path | None = None) -> list[Path]:
 
 def episodes(cell: CellView) -> Iterator[tuple[EpisodeLine, ScoreRow | None]]:
     """Yield (episode line, score line) of every sample in the task's order; memory holds one pair."""
-    order = cell.order()
-    with counted(order, len(order), cell.name) as samples:
-        for sample in samples:
-            yield cell.episode(sample), cell.score(sample)
+    with counted(cell.pairs(), len(cell.episodes), cell.name) as pairs:
+        yield from pairs
+
+
+def samples_of(cell: CellView) -> dict[str, list[str]]:
+    """Return sample → the keys of its episodes, in the task's order."""
+    ids = dict(zip(cell.episodes, cell.episodes.samples, strict=True))
+    found: dict[str, list[str]] = {}
+    for key in cell.order():
+        found.setdefault(ids[key], []).append(key)
+    return found
+
+
+def repeats_in(cell: CellView) -> tuple[int, int]:
+    """Return the largest numbers of repeats and of answers to one drawing."""
+    repeats, answers = (1 + int(cell.episodes.arrays[name].max(initial=0)) for name in ("repeat", "branch"))
+    return repeats, answers
 
 
 def names_of(run: RunView) -> dict[str, str]:
@@ -88,17 +102,15 @@ def started(run: RunView) -> datetime:
 
 def means(cell: CellView) -> dict[str, tuple[float, float | None, int]]:
     """Return name → (mean, standard error, n) over the scored samples; empty if the scores are withheld."""
-    if withheld(cell.rows.values()):
+    if withheld(cell.rows):
         return {}
-    rows, found = cell.rows.values(), {}
-    for name in dict.fromkeys(name for row in rows for name in row.values):
-        all_of = summary.sample_values(rows, name)
-        n = len(all_of)
-        if not n:
-            continue
-        mean = sum(all_of) / n
-        spread = math.sqrt(sum((v - mean) ** 2 for v in all_of) / (n - 1) / n) if n > 1 else None
-        found[name] = (mean, spread, n)
+    found = {}
+    for name in cell.rows.names():
+        _, values = averaged(cell.rows, cell.rows.metric(name))
+        if n := len(values):
+            mean = sum(values.tolist()) / n
+            spread = math.sqrt(sum((v - mean) ** 2 for v in values.tolist()) / (n - 1) / n) if n > 1 else None
+            found[name] = (mean, spread, n)
     return found
 
 
@@ -143,10 +155,8 @@ def write_csv(run: RunView, out: Path) -> list[Path]:
     scores, flags and usage. Scores that are withheld stay empty."""
     columns = dict.fromkeys(_FIRST)
     for cell in run.cells.values():
-        for row in cell.rows.values():
-            columns |= dict.fromkeys(f"score.{name}" for name in row.values)
-            columns |= dict.fromkeys(f"group.{name}" for name in row.groups)
-            columns |= dict.fromkeys(f"usage.{name}" for name in row.usage)
+        for shape, prefix in (("values", "score"), ("groups", "group"), ("usage", "usage")):
+            columns |= dict.fromkeys(f"{prefix}.{name}" for name in cell.rows.names(shape))
     path = out / "episodes.csv"
     with path.open("w", encoding="utf-8", newline="") as file:
         writer = csv.DictWriter(file, list(columns), lineterminator="\n")

@@ -60,7 +60,7 @@ def _arrow() -> tuple[Any, Any]:
 
 
 def _has_sounds(cell: CellView) -> bool:
-    return any(cell.episode(sample).sample.sounds for sample in cell.episodes)
+    return any(line.sample.sounds for line, _ in cell.pairs())
 
 
 def _schema(pa: Any, media: tuple[str, ...]) -> Any:
@@ -68,6 +68,8 @@ def _schema(pa: Any, media: tuple[str, ...]) -> Any:
     fields = {
         **{name: pa.string() for name in _TEXTS},
         "index": pa.int64(),
+        "repeat": pa.int64(),
+        "branch": pa.int64(),
         "score": pa.float64(),
         "scored": pa.bool_(),
         "flags": pa.list_(pa.string()),
@@ -94,7 +96,9 @@ def _schema(pa: Any, media: tuple[str, ...]) -> Any:
 def _row(run: RunView, cell: CellView, line: EpisodeLine, score: ScoreRow | None) -> dict[str, Any]:
     sample, files = line.sample, run.folder.pictures
     return {
-        "sample": line.key,
+        "sample": sample.id,
+        "repeat": line.repeat,
+        "branch": line.branch,
         "task": cell.task,
         "mode": cell.mode,
         "canvas": cell.canvas,

@@ -9,17 +9,19 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+import math
 import re
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from sketchmark.export import answer_of, episodes, how_scored, means, names_of, started
+from sketchmark.export import answer_of, episodes, how_scored, means, names_of, repeats_in, samples_of, started
 from sketchmark.files.media_store import PictureStore
-from sketchmark.folder.format import EpisodeLine, PartLine, ScoreRow, episode_key
+from sketchmark.folder.format import EpisodeLine, PartLine, ScoreRow
 from sketchmark.folder.index import CellView, RunView
 from sketchmark.media import Picture
 from sketchmark.media.sound import Sound
+from sketchmark.results.repeats import averaged
 
 _HEARD = ("wav", "mp3")
 """Inspect supports no other sound formats."""
@@ -45,14 +47,15 @@ def _write_log(run: RunView, cell: CellView, name: str, out: Path) -> Path:
             "config": {},
         },
         "results": _results(cell),
+        **({"reductions": _reductions(cell)} if cell.rows.repeats else {}),
         "stats": {"started_at": begun, "completed_at": "", "model_usage": {run.model: _usage_of(cell)}},
     }
-    head = json.dumps(log, ensure_ascii=False)
+    head, (_, answers) = json.dumps(log, ensure_ascii=False), repeats_in(cell)
     with path.open("w", encoding="utf-8") as file:
         file.write(head[:-1] + ', "samples": [')
         for number, (line, score) in enumerate(episodes(cell)):
             file.write("," if number else "")
-            sample = _Sample(run.model, run.folder.pictures, cell.headline).of(line, score)
+            sample = _Sample(run.model, run.folder.pictures, cell.headline, answers).of(line, score)
             file.write(json.dumps(sample, ensure_ascii=False))
         file.write("]}\n")
     return path
@@ -63,6 +66,7 @@ def _identity(*parts: str) -> str:
 
 
 def _spec(run: RunView, cell: CellView, name: str, begun: str, identity: str) -> dict[str, Any]:
+    ids, epochs = list(samples_of(cell)), math.prod(repeats_in(cell))
     return {
         "eval_id": _identity(identity, "eval"),
         "run_id": _identity(identity, "run"),
@@ -71,10 +75,10 @@ def _spec(run: RunView, cell: CellView, name: str, begun: str, identity: str) ->
         "task": name,
         "task_version": 0,
         "task_args": {},
-        "dataset": {"name": cell.task, "samples": len(cell.episodes), "sample_ids": cell.order(), "shuffled": False},
+        "dataset": {"name": cell.task, "samples": len(ids), "sample_ids": ids, "shuffled": False},
         "model": run.model or "none",
         "model_args": run.about.model.args,
-        "config": {},
+        "config": {"epochs": epochs, "epochs_reducer": ["mean"]} if epochs > 1 else {},
         "packages": {"sketchmark": run.about.sketchmark},
         "metadata": {"mode": cell.mode, "canvas": cell.canvas, "headline": cell.headline, **how_scored(cell)},
     }
@@ -92,7 +96,7 @@ def _results(cell: CellView) -> dict[str, Any]:
         scores.append({"name": name, "scorer": name, "scored_samples": n, "params": {}, "metrics": metrics})
     return {
         "total_samples": len(cell.episodes),
-        "completed_samples": sum(row.scored for row in cell.rows.values()),
+        "completed_samples": int(cell.rows.scored.sum()),
         "scores": scores,
     }
 
@@ -102,16 +106,26 @@ def _usage(tokens_in: int, tokens_out: int) -> dict[str, int]:
 
 
 def _usage_of(cell: CellView) -> dict[str, int]:
-    rows = cell.rows.values()
-    return _usage(
-        sum(row.usage.get("tokens_in", 0) for row in rows), sum(row.usage.get("tokens_out", 0) for row in rows)
-    )
+    return _usage(cell.rows.total("u.tokens_in"), cell.rows.total("u.tokens_out"))
+
+
+def _reductions(cell: CellView) -> list[dict[str, Any]]:
+    """Return each sample's mean over its epochs: over the repeats, of the means over the answers to a drawing."""
+    found = []
+    for name in sorted(means(cell), key=lambda name: name != cell.headline):
+        at, values = averaged(cell.rows, cell.rows.metric(name))
+        ids = cell.rows.samples.take(at)
+        samples = [{"sample_id": one, "value": value} for one, value in zip(ids, values.tolist(), strict=True)]
+        found.append({"scorer": name, "reducer": "mean", "samples": samples})
+    return found
 
 
 class _Sample:
-    """One episode as an Inspect sample: the task's parts are user messages, the model's are assistant messages."""
+    """One episode as an Inspect sample: the task's parts are user messages, the model's are assistant messages. Every
+    repeat and every answer to its drawing is an epoch; `answers` is the largest number of answers."""
 
-    def __init__(self, model: str, pictures: PictureStore, headline: str) -> None:
+    def __init__(self, model: str, pictures: PictureStore, headline: str, answers: int) -> None:
+        self.answers = answers
         self.model = model
         self.headline = headline
         self.attachments: dict[str, str] = {}
@@ -124,8 +138,8 @@ class _Sample:
         tokens = _usage(usage.get("tokens_in", 0), usage.get("tokens_out", 0))
         begun = datetime.fromtimestamp(line.started, UTC)
         return {
-            "id": episode_key(sample.id, branch=line.branch),
-            "epoch": 1 + line.repeat,
+            "id": sample.id,
+            "epoch": 1 + line.repeat * self.answers + line.branch,
             "input": [message for message in messages if message["role"] == "user"][:1],
             "target": json.dumps(sample.target, ensure_ascii=False),
             "messages": messages,
@@ -136,6 +150,7 @@ class _Sample:
                 "fields": sample.fields,
                 "true_frames": [self._picture(name) for name in sample.frames or ()],
                 "flags": score.flags if score else [],
+                **({"repeat": line.repeat, "branch": line.branch} if line.repeat or line.branch else {}),
                 "notes": score.notes if score else {},
             },
             "store": {},

@@ -9,15 +9,22 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from sketchmark.export import answer_of, asked, episodes, how_scored, means, names_of, started
+import numpy as np
+
+from sketchmark.export import answer_of, asked, how_scored, means, names_of, repeats_in, samples_of, started
 from sketchmark.files import file_name, write_json
 from sketchmark.files.jsonl import encode, plain
-from sketchmark.folder.format import EpisodeLine, ScoreRow
+from sketchmark.folder.builders import as_rows
+from sketchmark.folder.columns import Rows
+from sketchmark.folder.format import EpisodeLine, Score, ScoreRow, episode_key
 from sketchmark.folder.index import CellView, RunView
 from sketchmark.folder.records import drawn_names, input_names, said, sound_names
+from sketchmark.results.repeats import averaged
+from sketchmark.terminal import counted
 
 _UNSAFE = re.compile(r"[\"<>:/|\\?*\[\]\x00-\x1f]+")
 """Characters that lmms-eval replaces in model names."""
@@ -43,7 +50,12 @@ def _results(run: RunView, cells: dict[str, CellView], hashes: dict[str, str]) -
         "results": {name: _scores(name, cell) for name, cell in cells.items()},
         "group_subtasks": {name: [] for name in cells},
         "configs": {
-            name: {"task": name, "metadata": {"version": 0}, "sketchmark_cell": plain(cell.about)}
+            name: {
+                "task": name,
+                "repeats": repeats_in(cell)[0],
+                "metadata": {"version": 0},
+                "sketchmark_cell": plain(cell.about),
+            }
             for name, cell in cells.items()
         },
         "versions": dict.fromkeys(cells, 0),
@@ -53,7 +65,7 @@ def _results(run: RunView, cells: dict[str, CellView], hashes: dict[str, str]) -
             for name, cell in cells.items()
         },
         "n-samples": {
-            name: {"original": len(cell.episodes), "effective": sum(row.scored for row in cell.rows.values())}
+            name: {"original": len(samples_of(cell)), "effective": len({row.sample for row in _scored(cell)})}
             for name, cell in cells.items()
         },
         "config": {
@@ -74,6 +86,10 @@ def _results(run: RunView, cells: dict[str, CellView], hashes: dict[str, str]) -
     }
 
 
+def _scored(cell: CellView) -> Iterator[Score]:
+    return (row for row in cell.rows.values() if row.scored)
+
+
 def _scores(name: str, cell: CellView) -> dict[str, Any]:
     """Return scores by `metric,filter`; the filter is `none`, as for every task without one."""
     scores: dict[str, Any] = {"alias": name, **how_scored(cell)}
@@ -84,15 +100,42 @@ def _scores(name: str, cell: CellView) -> dict[str, Any]:
 
 
 def _write_samples(cell: CellView, path: Path) -> str:
-    """Write one line per sample and return a digest of all samples for lmms-eval's `task_hashes`."""
+    """Write one line per sample and return a digest of all samples for lmms-eval's `task_hashes`.
+
+    As in lmms-eval, a line with repeats has all replies in `resps`. Its scores are the means over the repeats, and
+    `sketchmark_episodes` has the line of each episode."""
     digest = hashlib.sha256()
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("wb") as file:
-        for episode, score in episodes(cell):
-            line = _sample(episode, score)
-            digest.update(f"sample_{episode.index}{line['doc_hash']}".encode())
-            file.write(encode(line))
+        every = samples_of(cell)
+        with counted(every.values(), len(every), cell.name) as samples:
+            for keys in samples:
+                line = _together([_sample(cell.episode(key), cell.score(key)) for key in keys], cell)
+                digest.update(f"sample_{line['doc_id']}{line['doc_hash']}".encode())
+                file.write(encode(line))
     return digest.hexdigest()
+
+
+def _together(lines: list[dict[str, Any]], cell: CellView) -> dict[str, Any]:
+    """Return the line of a sample from those of its episodes."""
+    if len(lines) == 1:
+        return lines[0]
+    rows = as_rows(row for line in lines if (row := cell.rows.get(_key(line))))
+    means = {
+        name: float(averaged(rows, rows.metric(name))[1][0]) for name in rows.names() if not _nowhere(rows, name)
+    }
+    answers = [line["filtered_resps"][0] for line in lines]
+    counts = [one for line in lines for one in line["token_counts"]]
+    together = {"filtered_resps": [answers], "resps": [answers], "token_counts": counts, **means}
+    return {**lines[0], **together, "sketchmark_episodes": lines}
+
+
+def _key(line: dict[str, Any]) -> str:
+    return episode_key(line["sketchmark_sample"], line.get("sketchmark_repeat", 0), line.get("sketchmark_branch", 0))
+
+
+def _nowhere(rows: Rows, name: str) -> bool:
+    return bool(np.isnan(rows.metric(name)).all())
 
 
 def _sample(line: EpisodeLine, score: ScoreRow | None) -> dict[str, Any]:

@@ -17,6 +17,9 @@ from sketchmark.models.cache import ReplyRecord
 from sketchmark.models.layout import NATIVE_HISTORY
 from sketchmark.settings import Settings, split_names
 
+PEOPLE = "human/"
+"""Prefix of the model's name in a run of people."""
+
 FORMAT = 3
 """The only format that is read and written."""
 
@@ -174,6 +177,14 @@ class RunRecord(Struct):
     def tags(self) -> list[str]:
         """The labels of the run (`--tag`), from all its cells."""
         return list(dict.fromkeys(tag for asked in self.asked.values() for tag in split_names(asked.tag)))
+
+    @property
+    def people(self) -> int:
+        """The number of people whose run this is; 0 for a model's."""
+        if not self.model.name.startswith(PEOPLE):
+            return 0
+        found = self.model.args.get("people", 1)
+        return found if isinstance(found, int) and found > 0 else 1
 
     def data(self, cell: str) -> Path | None:
         """Return the folder of a cell's data; None if neither `--data` nor SKETCHMARK_DATA named one."""

@@ -35,6 +35,7 @@ from sketchmark.lmms_eval.shape import (
     pipelines,
     read_config,
     reduced_by_function,
+    together,
     wants_a_group_score,
     worded_otherwise,
 )
@@ -65,7 +66,9 @@ _PATTERNS = ("regex_pattern", "regexes_to_ignore")
 """Keys whose patterns run on replies, possibly without end."""
 
 _SCORED_HERE = ("exact_match", "anls")
-_FUNCTIONS = tuple(f"lmms_eval.{name}" for name in ("documents", "score", "influences", "totals", "submission"))
+_FUNCTIONS = tuple(
+    f"lmms_eval.{name}" for name in ("documents", "score", "combined", "influences", "totals", "submission")
+)
 """Names by which an adopted task refers to functions of `lmms_eval.scores`."""
 
 
@@ -136,6 +139,8 @@ def _as_task(path: Path, trusted: bool, model: str) -> dict[str, Any]:
         "headline": next((name for name in names if name not in errors), ""),
         "less_is_better": errors,
     }
+    if together(config):
+        adopted["combine"] = {"use": "lmms_eval.combined", **here}
     if reduced_by_function(config):
         adopted["settle"] = {"use": "lmms_eval.influences", **here}
         adopted["aggregate"] = {"use": "lmms_eval.totals", **here}
@@ -214,9 +219,12 @@ def _check_filters(path: Path, config: Mapping[str, Any]) -> None:
                 raise BadInput(
                     f"task file {path} filters answers by {named!r}", f"known: {', '.join(FILTERS)}, or a !function"
                 )
-        first = steps[0].get("function") if steps else ""
-        if several > 1 and first != "take_first" and not (first == "take_first_k" and steps[0].get("k") == 1):
-            raise BadInput(
-                f"task file {path} scores {several} replies to each question (repeats) by {first or 'all of them'}",
-                "only tasks that score one reply are supported",
-            )
+            if named == "take_first_k" and not 1 <= (k := _whole(step.get("k"))) <= several:
+                raise BadInput(
+                    f"task file {path} takes the first {k} of {several} replies to each question (take_first_k)",
+                    f"set k to a number from 1 to {several}, or repeats: {max(k, 1)}",
+                )
+
+
+def _whole(value: Any) -> int:
+    return value if isinstance(value, int) and not isinstance(value, bool) else 0

@@ -34,6 +34,7 @@ from sketchmark.lmms_eval.shape import (
     mapping,
     pipelines,
     read_config,
+    together,
 )
 from sketchmark.lmms_eval.stand_ins import MODULES
 from sketchmark.media import Picture
@@ -112,7 +113,7 @@ class LmmsFile:
         self._filters: dict[str, list[Filter]] | None = None
         self._place = data
         self._digests: dict[int, str] = {}
-        self._results: dict[tuple[str, str], dict[str, Any]] = {}
+        self._results: dict[tuple[str, bool, tuple[str, ...]], dict[str, Any]] = {}
         self._totals: dict[str, _Total] = {}
         self.influence: dict[str, Influence] = {}
         """Metric → the influence of its results, once it is computed."""
@@ -167,27 +168,32 @@ class LmmsFile:
                 return function(doc, dict(settings) if isinstance(settings, Mapping) else settings)
             return function(doc, {}) if needed else function(doc)
 
-    def processed(self, answer: str, doc: Document, all_docs: Any, where: str) -> dict[str, Any]:
-        """Return `process_results` of an answer, for each pipeline of filters."""
+    def processed(
+        self, answers: Sequence[str], doc: Document, all_docs: Any, where: str, *, jointly: bool
+    ) -> dict[str, Any]:
+        """Return `process_results` of the answers, for each pipeline of filters that scores them so."""
         process = self.function("process_results")
         wants_all = self.config.get("full_docs") and "full_docs" in inspect.signature(process).parameters
         found: dict[str, Any] = {}
-        for suffix, replies in self.filtered(answer, doc, where).items():
+        for suffix, replies in self.filtered(answers, doc, where, jointly=jointly).items():
             with blamed(f"process_results of {where}"):
                 one = dict(process(doc, replies, **({"full_docs": all_docs} if wants_all else {})))
             found |= {f"{name}{suffix}": value for name, value in one.items()}
         return found
 
-    def filtered(self, answer: str, doc: Document, where: str) -> dict[str, list[Any]]:
+    def filtered(self, answers: Sequence[str], doc: Document, where: str, *, jointly: bool) -> dict[str, list[Any]]:
         """Return the replies for `process_results` by pipeline, as lmms-eval passes them: stripped, and empty for
-        None."""
+        None. `jointly`: of the pipelines that make one score of several replies, else of the others."""
+        joint = together(self.config)
         if self._filters is None:
             self._filters = {
                 suffix: [self._filter(step) for step in steps] for suffix, steps in pipelines(self.config).items()
             }
         found = {}
         for suffix, steps in self._filters.items():
-            replies: Any = [[answer]]
+            if (suffix in joint) is not jointly:
+                continue
+            replies: Any = [list(answers)]
             for step in steps:
                 with blamed(f"the filter {type(step).__name__} on {where}"):
                     replies = list(step.apply(replies, [doc]))
@@ -294,20 +300,21 @@ class LmmsFile:
             raise BadInput(f"{where} has no column {entry!r}", f"it has: {', '.join(doc)}")
         return list(to_media(found, where, root, frames))
 
-    def results(self, number: int, played: str, answer: str) -> dict[str, Any]:
-        """Return `process_results` of an answer to an earlier document. Each is computed once, because it may call
+    def results(self, number: int, played: str, *answers: str, jointly: bool = False) -> dict[str, Any]:
+        """Return `process_results` of answers to an earlier document. Each is computed once, because it may call
         a judge."""
-        if (played, answer) not in self._results:
+        known = played, jointly, answers
+        if known not in self._results:
             doc = self._document(self._number_now(number, played))
-            self._results[played, answer] = self.processed(answer, doc, self.docs, self._name_of(number))
-        return self._results[played, answer]
+            self._results[known] = self.processed(answers, doc, self.docs, self._name_of(number), jointly=jointly)
+        return self._results[known]
 
-    def replies(self, number: int, played: str, answer: str) -> dict[str, list[Any]]:
-        """Return the answer after each pipeline of filters."""
+    def replies(self, number: int, played: str, *answers: str, jointly: bool = False) -> dict[str, list[Any]]:
+        """Return the answers after each pipeline of filters."""
         steps = [step for one in pipelines(self.config).values() for step in one]
         needs_document = any(step.get("function") != "take_first" for step in steps)
         doc = self._document(self._number_now(number, played)) if needs_document else {}
-        return self.filtered(answer, doc, self._name_of(number))
+        return self.filtered(answers, doc, self._name_of(number), jointly=jointly)
 
     def total(self, metric: Config, results: list[Any]) -> Any:
         """Return the file's own aggregation of all results, or raise its error. Equal inputs are computed once,

@@ -13,6 +13,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import copy
+from functools import partial
 from math import isfinite
 from pathlib import Path
 from random import Random
@@ -39,6 +40,7 @@ from sketchmark.lmms_eval.shape import (
     reduced_by_function,
     specific,
     target_setting,
+    together,
     worded_otherwise,
 )
 from sketchmark.lmms_eval.stand_ins import anls, exact_match_hf_evaluate
@@ -109,17 +111,51 @@ def score(file: AdoptedFile, sample: Sample, episode: Episode, grading: Grading,
     metrics that the file lists are scores, as in lmms-eval. A metric with the aggregation `bypass` has no number."""
     task = file.opened(task_file)
     answer = _cut(task.config, episode.answer)
-    asked = int(sample.target["doc"]), str(sample.target.get("digest", ""))
+    joint = together(task.config)
+    asked = {key: sample.target[key] for key in ("doc", "digest", "answer") if key in sample.target}
+    scores = Scores({}) if len(joint) == len(pipelines(task.config)) else _scored(task, asked, [answer])
+    kept = {"reply": answer, "asked": asked} if joint else {}
+    later = dict.fromkeys(name for name, _ in _listed(task.config, jointly=True))
+    return Scores({**later, **scores.values}, {"results": {}, **scores.notes, **kept})
+
+
+_TOGETHER = "results of all repeats"
+
+
+@patient(3600)
+def combined(file: AdoptedFile, rows: Rows, scoring: str, *, task_file: str) -> dict[str, Scores]:
+    """Return sample -> the scores that all replies to it have together, by the file's own pipelines: a vote, or the
+    first k. A sample that lacks a reply has none, until the same command has run it again."""
+    task = file.opened(task_file)
+    wanted = max((row.get("repeat", 0) for row in rows), default=0) + 1
+    by_sample: dict[str, list[Mapping[str, Any]]] = {}
+    for row in sorted(rows, key=lambda row: row.get("repeat", 0)):
+        by_sample.setdefault(str(row["sample"]), []).append(row)
+    none = dict.fromkeys(name for name, _ in _listed(task.config, jointly=True))
+    found = {}
+    for sample, same in by_sample.items():
+        notes = [row["notes"] for row in same if row["scored"] and "reply" in row["notes"]]
+        if len(notes) == wanted:
+            made = _scored(task, notes[0]["asked"], [str(one["reply"]) for one in notes], jointly=True)
+            found[sample] = Scores(made.values, {_TOGETHER: made.notes["results"]})
+        else:
+            found[sample] = Scores(none, {_TOGETHER: {}})
+    return found
+
+
+def _scored(task: LmmsFile, asked: Mapping[str, Any], answers: Sequence[str], *, jointly: bool = False) -> Scores:
+    document = int(asked["doc"]), str(asked.get("digest", ""))
     if "process_results" in task.config:
-        found = within(_SECONDS, task.results, *asked, answer, called=f"process_results of {task.path}")
+        call = partial(task.results, jointly=jointly)
+        found = within(_SECONDS, call, *document, *answers, called=f"process_results of {task.path}")
     else:
         found = {
-            f"{metric['metric']}{suffix}": _compared(metric, replies, sample.target.get("answer", ""))
-            for suffix, replies in task.replies(*asked, answer).items()
+            f"{metric['metric']}{suffix}": _compared(metric, replies, asked.get("answer", ""))
+            for suffix, replies in task.replies(*document, *answers, jointly=jointly).items()
             for metric in metrics(task.config)
         }
     values: dict[str, float | None] = {}
-    for name, metric in _listed(task.config):
+    for name, metric in _listed(task.config, jointly=jointly):
         if metric.get("aggregation") == "bypass":
             values[name] = None
         elif (value := _number(found.get(name))) is not None:
@@ -127,8 +163,9 @@ def score(file: AdoptedFile, sample: Sample, episode: Episode, grading: Grading,
     return Scores(values, {"results": {str(name): written(value) for name, value in found.items()}})
 
 
-def _listed(config: Config) -> list[tuple[str, Config]]:
-    return [(f"{metric['metric']}{suffix}", metric) for suffix in pipelines(config) for metric in metrics(config)]
+def _listed(config: Config, *, jointly: bool) -> list[tuple[str, Config]]:
+    suffixes = [suffix for suffix in pipelines(config) if (suffix in together(config)) is jointly]
+    return [(f"{metric['metric']}{suffix}", metric) for suffix in suffixes for metric in metrics(config)]
 
 
 def _cut(config: Config, answer: str) -> str:
@@ -294,7 +331,11 @@ def _reduced(task: LmmsFile) -> list[tuple[str, Config]]:
 
 def _results(rows: Rows, name: str) -> dict[str, Any]:
     """Return the kept results of scored samples. None is a result like any other."""
-    found = {str(row["sample"]): row["notes"].get("results", {}) for row in rows if row["scored"]}
+    found = {
+        str(row["sample"]): {**row["notes"].get("results", {}), **row["notes"].get(_TOGETHER, {})}
+        for row in rows
+        if row["scored"]
+    }
     return {sample: results[name] for sample, results in found.items() if name in results}
 
 

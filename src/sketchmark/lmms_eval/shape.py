@@ -6,7 +6,7 @@ because its author would not notice that it is not read. docs/benchmarks/lmms-ev
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -300,6 +300,22 @@ def pipelines(config: Config) -> dict[str, list[Config]]:
         f",{one.get('name', number)}" if number else "": list(one.get("filter") or ())
         for number, one in enumerate(listed)
     }
+
+
+def together(config: Config) -> frozenset[str]:
+    """Return the pipelines that make one score of several replies to a document, by suffix: a vote, the first k, or
+    all replies of a file with `repeats`. The others score each reply."""
+    several = int(config.get("repeats") or 1) > 1
+    return frozenset(suffix for suffix, steps in pipelines(config).items() if _combines(steps, several))
+
+
+def _combines(steps: Sequence[Config], several: bool) -> bool:
+    for step in steps:
+        if step.get("function") == "take_first" or (step.get("function"), step.get("k")) == ("take_first_k", 1):
+            return False
+        if step.get("function") in ("majority_vote", "take_first_k"):
+            return True
+    return several
 
 
 def specific(config: Config, model: str) -> dict[str, Any] | None:

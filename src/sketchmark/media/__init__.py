@@ -174,15 +174,12 @@ class Picture:
         mark, buffer = PngInfo(), io.BytesIO()
         mark.add_text("Software", "Sketchmark")
         plain = image.mode in ("RGB", "P") and not image.info  # others may look different once they are a file
-        rgb = image.convert("RGB") if plain and image.mode == "P" else image
-        runs = pixels.flat(rgb) if plain else None
-        written = runs.by_palette() if runs and rgb is image else None
+        runs = pixels.flat(image) if plain else None
+        written = runs.by_palette() if runs and image.mode == "RGB" else None
         (written or image).save(buffer, "PNG", compress_level=_COMPRESSION, pnginfo=mark)
         made = cls(buffer.getvalue(), "png")
         if plain:
-            values = pixels.values(rgb)
-            pixels.DECODED.keep(made.digest, runs or values)
-            made.__dict__["pixel_digest"] = pixels.digest(values)
+            pixels.DECODED.keep(made.digest, runs or pixels.values(image.convert("RGB")))
             made.__dict__["size"] = image.size
         return made
 
@@ -229,8 +226,8 @@ class Picture:
             return pixels.values(self._decoded())
         kept = pixels.DECODED.get(self.digest)
         if kept is None:
-            image = self._decoded()
-            kept = pixels.DECODED.keep(self.digest, pixels.flat(image) or pixels.values(image))
+            image = self._decoded(by_palette=True)
+            kept = pixels.DECODED.keep(self.digest, pixels.flat(image) or pixels.values(image.convert("RGB")))
         return kept
 
     @property
@@ -256,9 +253,16 @@ class Picture:
         kept = self._pixels()
         return kept.image() if isinstance(kept, pixels.Runs) else images.fromarray(kept)
 
-    def _decoded(self) -> Image.Image:
+    def reduced(self, side: int) -> Image.Image:
+        """Return `image()` as a square of this many pixels a side, each the mean of those that it covers."""
+        kept = self._pixels() if self._is_ours else None
+        return pixels.reduced(kept.padded() if isinstance(kept, pixels.Runs) else self.image(), side)
+
+    def _decoded(self, by_palette: bool = False) -> Image.Image:
+        """Return an RGB image; with `by_palette` the file's own pixels, if it has a palette that all show alike."""
         with self._open() as image, self._decoding():
-            found = pixels.rgb(image)
+            image.load()
+            found = image if by_palette and image.mode == "P" and pixels.shown_alike(image) else pixels.rgb(image)
             if self.format == "png" and not _fills_its_lines(self.data):
                 raise BadPicture("broken png picture: its last lines are missing")
             return found

@@ -64,12 +64,17 @@ class Runs(NamedTuple):
 
     @classmethod
     def of(cls, image: Image.Image) -> Runs:
-        """Encode an RGB image."""
+        """Encode an RGB image, or one with a palette."""
+        return cls._encoded(image, _numbered(image))
+
+    @classmethod
+    def _encoded(cls, image: Image.Image, lines: NDArray[Any]) -> Runs:
         import numpy as np
 
-        flat = _packed(image)
+        flat = lines.reshape(-1)
         ends = np.append(np.flatnonzero(flat[1:] != flat[:-1]), len(flat) - 1)
-        return cls(image.height, image.width, flat[ends], np.diff(ends, prepend=-1).astype(np.int32))
+        colours = _palette_of(image)[flat[ends]] if image.mode == "P" else flat[ends] & np.uint32(0xFFFFFF)
+        return cls(image.height, image.width, colours, np.diff(ends, prepend=-1).astype(np.int32))
 
     @property
     def rgb(self) -> NDArray[np.uint8]:
@@ -80,10 +85,14 @@ class Runs(NamedTuple):
         return self.colours.nbytes + self.lengths.nbytes
 
     def image(self) -> Image.Image:
+        return self.padded().convert("RGB")
+
+    def padded(self) -> Image.Image:
+        """Return the pixels as an RGBX image. They are not copied: that takes seven times as long."""
         from PIL import Image as images
 
         pixels = self.spread(self.colours).astype("<u4", copy=False)
-        return images.frombytes("RGB", (self.width, self.height), pixels.tobytes(), "raw", "RGBX")
+        return images.frombuffer("RGBX", (self.width, self.height), pixels, "raw", "RGBX", 0, 1)
 
     def spread(self, found: NDArray[Any]) -> NDArray[Any]:
         """Spread a value per run to its pixels."""
@@ -107,10 +116,22 @@ class Runs(NamedTuple):
         return found
 
 
-def _packed(image: Image.Image) -> NDArray[np.uint32]:
+def _numbered(image: Image.Image) -> NDArray[Any]:
+    """Return a number per pixel, equal for equal colours: the packed colour, or its place in the palette."""
     import numpy as np
 
-    return np.frombuffer(image.tobytes("raw", "RGBX"), "<u4") & np.uint32(0xFFFFFF)
+    by_palette = image.mode == "P"
+    found = image.tobytes() if by_palette else image.tobytes("raw", "RGBX")
+    return np.frombuffer(found, np.uint8 if by_palette else "<u4").reshape(image.height, image.width)
+
+
+def _palette_of(image: Image.Image) -> NDArray[np.uint32]:
+    import numpy as np
+
+    colours = np.zeros((256, 4), np.uint8)
+    palette = np.array(image.getpalette(), np.uint8).reshape(-1, 3)
+    colours[: len(palette), :3] = palette
+    return colours.view("<u4").reshape(-1).astype(np.uint32, copy=False)
 
 
 def _bytes_of(colours: NDArray[np.uint32]) -> NDArray[np.uint8]:
@@ -123,9 +144,10 @@ def flat(image: Image.Image) -> Runs | None:
     """Return the runs of a drawing, None for a photograph. Every 16th line decides which it is."""
     import numpy as np
 
-    lines = np.frombuffer(image.tobytes("raw", "RGBX"), "<u4").reshape(image.height, image.width)[::16]
+    numbers = _numbered(image)
+    lines = numbers[::16]
     changes = np.count_nonzero(lines[:, 1:] != lines[:, :-1])
-    return None if changes * 8 > lines.size else Runs.of(image)
+    return None if changes * 8 > lines.size else Runs._encoded(image, numbers)
 
 
 class Recent(Generic[Value]):
@@ -155,6 +177,16 @@ class Recent(Generic[Value]):
 
 DECODED: Recent[Runs | NDArray[np.uint8]] = Recent(8_000_000, lambda kept: kept.nbytes + 600)
 """Pixels of images that Sketchmark wrote, by the digest of their files. Drawings are kept as runs."""
+
+
+def reduced(image: Image.Image, side: int) -> Image.Image:
+    """Return an RGB image with this many pixels a side, each the mean of those that it covers."""
+    from PIL.Image import Resampling
+
+    by, full = image.width // side, image if image.mode == "RGBX" else image.convert("RGB")
+    if by and image.size == (by * side, by * side):
+        return full.reduce(by).convert("RGB")  # the same in a third of the time
+    return full.convert("RGB").resize((side, side), Resampling.BOX)
 
 
 def size(image: Image.Image) -> tuple[int, int]:

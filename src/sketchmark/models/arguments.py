@@ -156,6 +156,26 @@ def refuse_misspelt(settings: Mapping[str, Any]) -> None:
             raise BadInput(f"--gen_kwargs: {name} is {value}", "it must be at least 1")
 
 
+_STRUCTURED = ("stop", "until", "stop_token_ids", "bad_words", "logit_bias", "response_format", "lora")
+"""Settings that may be a list or an object, and are text on the command line: `stop=["a", "b"]`."""
+
+
+def structured(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Read lists and objects that were given as text. Any other text stays as it is."""
+    import yaml
+
+    found = dict(settings)
+    for name in _STRUCTURED:
+        value = found.get(name)
+        if isinstance(value, str) and value[:1] in ("[", "{"):
+            try:
+                read = yaml.safe_load(value)
+            except (yaml.YAMLError, ValueError):
+                continue
+            found[name] = read if isinstance(read, list | dict) else value
+    return found
+
+
 def stop_words(extra: Mapping[str, Any]) -> list[str]:
     """Return the texts at which a reply ends: `stop`, and lmms-eval's name for it, `until`."""
     given = (extra.get(name) or () for name in ("stop", "until"))

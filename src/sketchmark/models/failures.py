@@ -70,6 +70,12 @@ _NO_IMAGES = re.compile(
 )
 """Messages of servers whose model takes text only. Every call with an image fails so, and none without."""
 
+_NEEDS_IMAGE = re.compile(r"missing preprocess images?\b", re.IGNORECASE)
+"""Message of vLLM-Omni, with status 500, when a pipeline that edits images is given none."""
+
+_TOO_MANY_IMAGES = re.compile(r"at most ([1-9]\d{0,2}) images? (?:is|are) supported by this model", re.IGNORECASE)
+"""Message of vLLM-Omni, with status 500."""
+
 _RETIRED = re.compile(
     r"\bmodels?\b.{0,120}?(?:(?:has been|have been|is|are|was|were) (?:now |been )?(?:deprecated|retired|shut ?down"
     r"|sunset|decommissioned|discontinued)|no longer (?:available|supported))|model_(?:decommissioned|retired)",
@@ -77,6 +83,8 @@ _RETIRED = re.compile(
 )
 
 USE_BLIND = "this model takes text only: --mode blind asks the questions without their images"
+SHOW_IMAGE = "this model edits an image it is shown: for drawings without one name another drawer"
+_FEWER_IMAGES = "edit_pictures={} sends the newest {}"
 _CHOOSE_ANOTHER = "this model is retired: name one that its provider lists now"
 
 
@@ -228,6 +236,10 @@ def lasting_failure(status: int, sent: str, message: str, address: str = "") -> 
     """Return a failure that every other call would meet too, judged by its status and response body."""
     if _NO_IMAGES.search(sent):
         return FailedTry("no_images", message, remedy=USE_BLIND)
+    if _NEEDS_IMAGE.search(sent):
+        return FailedTry("needs_image", message, remedy=SHOW_IMAGE)
+    if most := most_images(sent):
+        return FailedTry("too_many_images", message, remedy=_FEWER_IMAGES.format(most, most))
     if status >= 500:
         return None
     if status in (400, 404, 410) and _RETIRED.search(sent):
@@ -246,6 +258,12 @@ def lasting_failure(status: int, sent: str, message: str, address: str = "") -> 
         # An API does not respond with a page: it is a firewall's, and may be about the text of one prompt.
         return FailedTry("auth", message, remedy="" if "<html" in sent.lower() else _CHECK_KEY)
     return None
+
+
+def most_images(said: str) -> int:
+    """Return the number of images that a server says it takes in a call; 0 if it says nothing about it."""
+    found = _TOO_MANY_IMAGES.search(said)
+    return int(found[1]) if found else 0
 
 
 def _at(message: str, address: str) -> str:

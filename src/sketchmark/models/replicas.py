@@ -15,7 +15,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sketchmark.episode.model import Abilities, CallNotes, Model, Options, Reply
+from sketchmark.episode.model import Abilities, CallNotes, Listing, Model, Options, Reply
 from sketchmark.episode.sample import Context
 from sketchmark.errors import BadInput, CallFailed
 from sketchmark.models import call as calling
@@ -247,8 +247,8 @@ class Several(Model):
     async def retirements(self) -> dict[str, str]:
         return await self._first.retirements()
 
-    async def takes_images(self) -> bool | None:
-        return await self._first.takes_images()
+    async def listing(self) -> Listing:
+        return await self._first.listing()
 
     async def close(self) -> None:
         await asyncio.gather(*(server.model.close() for server in self._servers.all))

@@ -1,4 +1,4 @@
-"""Models around another model: counted calls, and a cost limit with a price table.
+"""Models around other models: counted calls, a cost limit with a price table, and pairs.
 
 The user gives the price table, because a stale price would be wrong. A run file with a table (`prices:`) also serves:
 
@@ -11,6 +11,7 @@ provider/image-model:
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Collection, Coroutine, Iterable, Mapping
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
@@ -18,11 +19,12 @@ from typing import Any
 
 from msgspec import Struct
 
-from sketchmark.episode.model import Abilities, CallNotes, Model, Options, Reply, Usage
+from sketchmark.episode.model import Abilities, CallNotes, Listing, Model, Options, Reply, Usage
 from sketchmark.episode.sample import Context
-from sketchmark.errors import BadInput, CallFailed
+from sketchmark.errors import BadInput, CallFailed, CannotPlay
+from sketchmark.models import layout
 from sketchmark.secrets import redacted
-from sketchmark.settings import AND
+from sketchmark.settings import AND, pair_name
 
 Ask = Callable[[Context, Options], Coroutine[Any, Any, Reply]]
 
@@ -54,8 +56,8 @@ class Wrapped(Model):
     async def retirements(self) -> dict[str, str]:
         return await self._model.retirements()
 
-    async def takes_images(self) -> bool | None:
-        return await self._model.takes_images()
+    async def listing(self) -> Listing:
+        return await self._model.listing()
 
     async def close(self) -> None:
         await self._model.close()
@@ -330,3 +332,78 @@ class CountedModel(Wrapped):
             count.under_way -= 1
         count.came(reply.usage)
         return reply
+
+
+class Pair(Model):
+    """A thinker and a drawer as one model: the first generates text, the second draws.
+
+    Each part is a whole model with its own address, key, rate limit, cache and concurrency. The drawer is given the
+    thinker's context with the thinker's texts in it. `Reply.left_out` names images and sounds that it does not take.
+    Its usage is marked, so that each part has its own price. A part that lacks its ability is refused here.
+    """
+
+    def __init__(self, thinker: Model, drawer: Model) -> None:
+        super().__init__(pair_name(thinker.name, drawer.name))
+        if not thinker.abilities.say:
+            raise CannotPlay(f"{thinker.name} only draws, and --model must generate text", "give it as --drawer")
+        if not drawer.abilities.draw:
+            raise CannotPlay(
+                f"--drawer {drawer.name} does not draw",
+                "name a model that does, or add draw_with=svg to --drawer-args",
+            )
+        if thinker.abilities.native or drawer.abilities.native:
+            raise BadInput("history=native is one model's record of its turns, and a pair has two", "leave it out")
+        self.thinker, self.drawer = thinker, drawer
+        self.keys = tuple(dict.fromkeys((*thinker.keys, *drawer.keys)))
+
+    @property
+    def abilities(self) -> Abilities:
+        return replace(
+            self.thinker.abilities, draw=True, combined_prompt=False, draws_code=self.drawer.abilities.draws_code
+        )
+
+    def identity(self) -> dict[str, Any]:
+        """Return both identities. Arguments about drawing begin with `draw`, as in a model that does both."""
+        return {**self.thinker.identity(), "name": self.name, "drawer": self.drawer.identity()}
+
+    def expect(self, at_once: int) -> None:
+        self.thinker.expect(at_once)
+        self.drawer.expect(at_once)
+
+    def receives(self, act: str) -> Collection[str] | None:
+        return (self.thinker if act == "say" else self.drawer).receives(act)
+
+    def forget(self, context: Context, options: Options) -> None:
+        self.thinker.forget(context, options)
+
+    async def retirements(self) -> dict[str, str]:
+        return {**await self.thinker.retirements(), **await self.drawer.retirements()}
+
+    async def listing(self) -> Listing:
+        """Return the thinker's. The drawer's is read too: it may change what the drawer is sent."""
+        await self.drawer.listing()
+        return await self.thinker.listing()
+
+    async def close(self) -> None:
+        await asyncio.gather(self.thinker.close(), self.drawer.close())
+
+    async def say(self, context: Context, options: Options) -> Reply:
+        return await self.thinker.say(context, options)
+
+    async def draw(self, context: Context, options: Options) -> Reply:
+        can, left_out = self.drawer.abilities, list[str]()
+        if can.max_pictures is not None:
+            context, lost = layout.newest_pictures(context, can.max_pictures, f"{self.drawer.name} takes no more")
+            left_out += lost
+        if not can.hear:
+            context, lost = layout.without_sounds(context, self.drawer.name)
+            left_out += lost
+        reply = await self.drawer.draw(context, replace(options, notes=_OfDrawer(options.notes)))
+        return replace(reply, usage=reply.usage.of_drawer(), left_out=(*left_out, *reply.left_out))
+
+
+class _OfDrawer(PassedNotes):
+    """Notes of a call whose billed attempts are the drawer's."""
+
+    def billed(self, usage: Usage) -> bool:
+        return super().billed(usage.of_drawer())

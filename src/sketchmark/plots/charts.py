@@ -6,6 +6,7 @@ import itertools
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from sketchmark.folder.format import DRAWING_MODE, label_of, place
 from sketchmark.folder.results_format import CellResult, Gain, Mean
@@ -28,7 +29,8 @@ MARKS = {
     "source": ("other", "square"),
 }
 """Mode, or canvas of visual_cot → colour and mark. Shapes differ, so colour is never needed."""
-LINES = (("direct", "ring"), ("direct", "diamond"), ("own", "circle"), ("other", "triangle"), ("oracle", "square"))
+_COMPARED = ("direct", "own")
+"""The conditions of a ladder: their lines are in front and have bands."""
 
 
 @dataclass(frozen=True)
@@ -170,15 +172,23 @@ class Row:
 
 
 def forest(
-    groups: Mapping[str, Sequence[Row]], width: float, font: float = 13.0, *, signed: bool = True, title: str = ""
+    groups: Mapping[str, Sequence[Row]],
+    width: float,
+    font: float = 13.0,
+    *,
+    signed: bool = True,
+    title: str = "",
+    people: Mapping[str, float] = MappingProxyType({}),
 ) -> Drawing:
-    """Draw numbers with their intervals, one per line: differences around zero, or scores from 0 to 100."""
+    """Draw numbers with their intervals, one per line: differences around zero, or scores from 0 to 100. `people` is
+    group → their number, a dashed line through the group's rows."""
     u = font / 13
     rows = [row for of in groups.values() for row in of]
     values = [_at(row.mean) for row in rows]
     write = points if signed else percent
     texts = [f"{write(row.mean.mean, row.mean.ci95)} {bracket(row.mean.ci95)}".strip() for row in rows]
     ends = [end for found in values for end in found if end is not None]
+    ends += [100 * value for value in people.values()]
     low = min(0.0, 25 * math.floor(min(ends, default=0) / 25)) if signed else 0.0
     high = max(25.0, 25 * math.ceil(max(ends, default=0) / 25)) if signed else _end([row.mean for row in rows])
     right = max((breadth(said, font) for said in texts), default=0) + 12 * u
@@ -214,6 +224,10 @@ def forest(
         if name:
             drawing.words(0, y + 20 * u, name, bold=True)
             y += 28 * u
+        if name in people:
+            at = x(100 * people[name])
+            drawing.line(at, y, at, y + step * len(of), "other", 1.6 * u, dashed=True)
+            drawing.words(at, y - 4 * u, "people", 0.9, "other", anchor="middle")
         for row in of:
             middle = y + step * (0.68 if narrow else 0.5)
             where = (0.0, y + 14 * u) if narrow else (14 * u if name else 0.0, middle + 4.5 * u)
@@ -263,13 +277,15 @@ def wrapped(said: str, room: float, size: float, bold: bool = False, most: int =
     return [*lines[:-1], _cut(lines[-1], room, size)]
 
 
-def curve(found: Curve, width: float, font: float = 13.0) -> Drawing:
-    """Draw a score by difficulty, one line per mode, with its intervals as a band."""
+def curve(found: Curve, width: float, font: float = 13.0, *, name: str = "score") -> Drawing:
+    """Draw a score by difficulty, one line per mode. Direct and drawn are in front, with their intervals as bands.
+    Each line is a little to the right of the one before, so that equal scores do not hide each other."""
     u = font / 13
-    lines = [line for line in found.lines if line.points]
+    shown = _conditions([line for line in found.lines if line.points])
+    lines = list(shown.values())
     values = sorted({float(point.value) for line in lines for point in line.points})
     means = [point for line in lines for point in line.points]
-    label = f"{found.task}: score by {found.key}: " + "; ".join(
+    label = f"{found.task}: {name} by {found.key}: " + "; ".join(
         f"{label_of(line.mode, line.canvas)} "
         + ", ".join(f"{point.value}: {with_interval(point)}" for point in line.points)
         for line in lines
@@ -277,38 +293,50 @@ def curve(found: Curve, width: float, font: float = 13.0) -> Drawing:
     keys = list(_legend(lines, width, font))
     foot = (keys[-1][2] + 1) * 20 * u + 26 * u if keys else 26 * u
     drawing = Drawing(width, 190 * u + foot, label, font)
-    left, right, top, bottom = 30 * u, width - 10 * u, 12 * u, 178 * u
+    left, right, top, bottom = 48 * u, width - 22 * u, 12 * u, 178 * u
     end, low, high = _end(means), min(values, default=0), max(values, default=1)
 
-    def x(value: float) -> float:
-        return left + (right - left) * ((value - low) / (high - low) if high > low else 0.5)
+    def x(value: float, aside: float = 0.0) -> float:
+        return left + (right - left) * ((value - low) / (high - low) if high > low else 0.5) + aside
 
     def y(value: float) -> float:
         return bottom - (bottom - top) * max(0.0, value) / end
 
     for tick in (0, 50, 100):
-        drawing.line(left, y(end * tick / 100), right, y(end * tick / 100), "line", 0.8 * u)
-        drawing.words(left - 6 * u, y(end * tick / 100) + 4 * u, f"{end * tick / 100:g}", 0.9, "quiet", anchor="end")
+        at = y(end * tick / 100)
+        drawing.line(left - 8 * u, at, right + 12 * u, at, "line", 0.8 * u)
+        drawing.words(left - 18 * u, at + 4 * u, f"{end * tick / 100:g}", 0.9, "quiet", anchor="end")
     every = math.ceil(len(values) / max(2, (right - left) // (34 * u)))
     for value in values[::every]:
         drawing.words(x(value), bottom + 17 * u, f"{value:g}", 0.9, "quiet", anchor="middle")
-    for number, line in enumerate(lines):
-        colour, kind = LINES[number % len(LINES)]
-        placed = [(float(point.value), *_at(point)) for point in line.points]
-        upper = [(x(at), y(top_)) for at, _, _, top_ in placed if top_ is not None]
-        lower = [(x(at), y(low_)) for at, _, low_, _ in placed if low_ is not None]
-        if len(upper) > 1:
-            drawing.area([*upper, *reversed(lower)], colour, 0.1)
+    apart = min(5 * u, (right - left) / (2 * len(values) * max(1, len(lines))))
+    asides = {where: (number - (len(lines) - 1) / 2) * apart for number, where in enumerate(shown)}
+    for where in sorted(shown, key=lambda where: where in _COMPARED):
+        colour, kind = MARKS[where]
+        placed = [(x(float(point.value), asides[where]), *_at(point)) for point in shown[where].points]
+        upper = [(at, y(top_)) for at, _, _, top_ in placed if top_ is not None]
+        lower = [(at, y(low_)) for at, _, low_, _ in placed if low_ is not None]
+        if len(upper) > 1 and where in _COMPARED:
+            drawing.area([*upper, *reversed(lower)], colour, 0.14)
         for (x1, y1, *_), (x2, y2, *_) in itertools.pairwise(placed):
-            drawing.line(x(x1), y(y1), x(x2), y(y2), colour, 1.8 * u)
+            drawing.line(x1, y(y1), x2, y(y2), colour, (2.2 if where in _COMPARED else 1.0) * u)
         for at, value, *_ in placed:
-            drawing.mark(kind, x(at), y(value), 4 * u, colour)
-    for number, (said, at, row) in enumerate(keys):
-        colour, kind = LINES[number % len(LINES)]
+            drawing.mark(kind, at, y(value), 4 * u, colour)
+    for where, (said, at, row) in zip(shown, keys, strict=True):
+        colour, kind = MARKS[where]
         level = bottom + 36 * u + row * 20 * u
         drawing.mark(kind, at + 6 * u, level + 4 * u, 4 * u, colour)
         drawing.words(at + 16 * u, level + 8 * u, said, 0.92, "quiet")
     return drawing
+
+
+def _conditions(lines: Sequence[CurveLine]) -> dict[str, CurveLine]:
+    """Return lines by condition, in the order of `MARKS`. Modes with other names get the marks that are left."""
+    named = {where: line for line in lines if (where := place(line.mode, line.canvas)) in MARKS}
+    others = [line for line in lines if line not in named.values()]
+    spare = itertools.cycle([where for where in reversed(MARKS) if where not in named] or MARKS)
+    named |= dict(zip(spare, others, strict=False))
+    return {where: named[where] for where in MARKS if where in named}
 
 
 def _legend(lines: Sequence[CurveLine], width: float, font: float) -> Iterator[tuple[str, float, int]]:
@@ -323,8 +351,11 @@ def _legend(lines: Sequence[CurveLine], width: float, font: float) -> Iterator[t
         at += wide
 
 
-def dumbbell(before: Mean | None, after: Mean | None, label: str, width: float = 112.0) -> Drawing:
-    """Draw direct → drawn as one line: a ring, a band and a disc with its interval."""
+def dumbbell(
+    before: Mean | None, after: Mean | None, label: str, width: float = 112.0, people: Mean | None = None
+) -> Drawing:
+    """Draw direct → drawn as one line: a ring, a band and a disc with its interval; a dashed line at the score of
+    people, if it is known."""
     drawing = Drawing(width, 18, label)
     end = _end([before, after])
 
@@ -332,6 +363,9 @@ def dumbbell(before: Mean | None, after: Mean | None, label: str, width: float =
         return 7 + (width - 14) * max(0.0, value) / end
 
     drawing.box(x(0), 7.5, x(end) - x(0), 3, "line")
+    if people and people.mean is not None:
+        at = min(x(end), x(_at(people)[0]))
+        drawing.line(at, 0.5, at, 17.5, "other", 1.6, dashed=True)
     if before and after and before.mean is not None and after.mean is not None:
         ends = sorted((x(_at(before)[0]), x(_at(after)[0])))
         drawing.box(ends[0], 6, ends[1] - ends[0], 6, "own", 0.28)

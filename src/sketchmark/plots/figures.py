@@ -154,9 +154,28 @@ def _gain(runs: dict[str, RunView], task: str, width: float) -> Figure:
             rows.append((*_of(run, gain), *_numbers(mean), gain.p, gain.p_holm, gain.verdict, gain.helped, gain.hurt))
     if not groups:
         raise _nothing("no gain over direct")
-    drawing = charts.forest(groups, width, FONT, title="Gain over direct, points (filled: p < 0.05, Holm)")
+    drawing = charts.forest(
+        groups, width, FONT, title="Gain over direct, points (filled: p < 0.05, Holm)", people=_gain_of_people(runs)
+    )
     columns = ("model", "run", "task", "mode", "canvas", "gain", "low", "high", "n", "p", "p_holm", "verdict")
     return Figure(drawing, (*columns, "helped", "hurt"), tuple(rows))
+
+
+def _people(runs: dict[str, RunView], task: str) -> RunView | None:
+    """Return the run of the most people on a task, if there are people and models."""
+    having = [run for run in runs.values() if any(cell.task == task for cell in run.cells.values())]
+    people = max((run for run in having if run.about.people), key=lambda run: run.about.people, default=None)
+    return people if people and any(not run.about.people for run in having) else None
+
+
+def _gain_of_people(runs: dict[str, RunView]) -> dict[str, float]:
+    """Return task → the gain of people by drawing."""
+    found = {}
+    for task in {cell.task for run in runs.values() for cell in run.cells.values()}:
+        gain = _standing(run, task)[2] if (run := _people(runs, task)) else None
+        if gain and gain.gain is not None:
+            found[task] = gain.gain
+    return found
 
 
 def _of(run: RunView, gain: Gain) -> Cells:
@@ -245,7 +264,14 @@ def _leaderboard(runs: dict[str, RunView], task: str, width: float) -> Figure:
             before, after, gain = found[name][one]
             x, bell = left + at * share, min(0.52 * share, 62.0)
             if before or after:
-                drawing.place(charts.dumbbell(before, after, ""), x, y, bell / 112)
+                people = _people(runs, one)
+                best = people and next((mean for mean in reversed(_standing(people, one)[:2]) if mean), None)
+                drawing.place(charts.dumbbell(before, after, "", people=best or None), x, y, bell / 112)
+                if best and not number:
+                    beam = f"people {percent(best.mean, best.ci95)}"
+                    drawing.line(x + bell + 7, 2, x + bell + 7, 9, "other", 1, dashed=True)
+                    drawing.words(x + bell + 12, 8, beam, 0.9, "other")
+                    told.append(f"{one}: {beam}")
             said = " → ".join(percent(mean.mean, mean.ci95) for mean in (before, after) if mean)
             drawing.words(x + bell + 5, y + 8, said, 0.95)
             if gain:

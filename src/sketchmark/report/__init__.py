@@ -12,7 +12,7 @@ from sketchmark.comparison import Comparison
 from sketchmark.comparison.findings import TableRow
 from sketchmark.files import write_atomic
 from sketchmark.files.jsonl import plain
-from sketchmark.folder import RunFolder, refuse_partial_scores
+from sketchmark.folder import RunFolder, refuse_partial_scores, unscored
 from sketchmark.folder.format import RunRecord, condition, label_of
 from sketchmark.folder.index import RunView
 from sketchmark.folder.lock import part_in_words
@@ -32,13 +32,13 @@ from sketchmark.markup import (
 )
 from sketchmark.plots import Drawing, charts
 from sketchmark.report.gallery import Frames, gallery, opening_strips
-from sketchmark.report.story import Story, alignment, compared, findings, published, story_of
+from sketchmark.report.story import Story, alignment, compared, findings, published, repeated_tables, story_of
 from sketchmark.results import summary
 from sketchmark.results.aggregate import results_before, warned
 from sketchmark.results.scorings import told
 from sketchmark.tasks import RA_AL
 
-__all__ = ["write_report"]
+__all__ = ["report_run", "write_report"]
 
 
 def write_report(run: RunView | RunFolder) -> Path:
@@ -51,6 +51,14 @@ def write_report(run: RunView | RunFolder) -> Path:
         run = RunView.whole(run)
     write_atomic(run.folder.report_file, page(run).encode())
     return run.folder.report_file
+
+
+def report_run(folder: RunFolder) -> Path:
+    """Write the report without the cells of another command that was killed before it had scored them."""
+    run = RunView.whole(folder)
+    for cell in unscored(folder):
+        del run.cells[cell]
+    return write_report(run)
 
 
 def overall(totals: Sequence[BenchmarkTotal]) -> Html | None:
@@ -117,6 +125,7 @@ def page(run: RunView) -> str:
         "Where does the gain come from?": listed_lines(findings(run)) if several else None,
         "Right drawing, right answer?": _drawn(run, found),
         "Does the answer follow the drawing?": alignment(stored) if RA_AL in scorings else None,
+        "Repeats": _repeats(stored),
         "Published scores": published(found.published) if found.published else None,
         "Failures": _failures(cells),
         "Episodes": gallery(run, frames),
@@ -328,6 +337,16 @@ def _curves(curves: Sequence[summary.Curve]) -> Html | None:
         )
         figures.append(figure(title, draw))
     return tag("div", *figures, class_="charts") if figures else None
+
+
+def _repeats(stored: Mapping[str, CellResult]) -> Html | None:
+    """Show the scores of repeated episodes, with pass@k by k as a chart."""
+    tables = repeated_tables(stored)
+    figures = [
+        figure(f"{one.task}: {name} by k", partial(charts.curve, one, name=name))
+        for name, one in summary.passes(stored)
+    ]
+    return join(tables, tag("div", *figures, class_="charts") if figures else None) if tables else None
 
 
 def _drawn(run: RunView, found: Comparison) -> Html | None:

@@ -16,10 +16,12 @@ from dataclasses import dataclass, field
 from pathlib import PurePath
 from urllib.parse import quote
 
+from msgspec.structs import replace
+
 from sketchmark.comparison.formats import markdown_text
 from sketchmark.files.jsonl import plain
 from sketchmark.folder import RunFolder
-from sketchmark.folder.format import CellRecord, RunRecord, condition
+from sketchmark.folder.format import PEOPLE, CellRecord, RunRecord, condition
 from sketchmark.folder.results_format import CellResult, Metric
 from sketchmark.models.cache import ReplyRecord
 from sketchmark.models.layout import NATIVE_HISTORY
@@ -214,6 +216,9 @@ def _commands(about: RunRecord, cells: Sequence[str], path: str) -> Iterator[str
             known.append(name)
     for asked, names in starts:
         words = command(asked, path) if asked else None
+        if about.people:
+            yield f"{_text(', '.join(names))}: people answered. {_to_repeat_with_people(about, asked, path)}"
+            continue
         if words is None:
             why = "its model or an argument was an object in Python" if asked else "the folder does not say how"
             yield f"{_text(', '.join(names))}: no command repeats this ({why})."
@@ -221,6 +226,19 @@ def _commands(about: RunRecord, cells: Sequence[str], path: str) -> Iterator[str
         if asked and asked.include:
             yield "It runs code or tasks of others (`--include`): check them first."
         yield f"```sh\n{shlex.join(words)}\n```"
+
+
+def _to_repeat_with_people(about: RunRecord, asked: Settings | None, path: str) -> str:
+    """Write the command that shows the same samples to another person, which is not a `sketchmark run`."""
+    if "people" in about.model.args:
+        return "`sketchmark play --study FILE` with the study file of the digest below asks others."
+    words = command(replace(asked, named=True), path) if asked else None
+    if words is None or asked is None:
+        return "`sketchmark play` asks others."
+    dropped = {place + more for place, word in enumerate(words) if word in ("--model", "--tasks") for more in (0, 1)}
+    kept = [word for place, word in enumerate(words[2:], start=2) if place not in dropped]
+    shown = ["sketchmark", "play", *asked.tasks.split(","), "--name", about.model.name.removeprefix(PEOPLE), *kept]
+    return f"To ask another person, with another name and folder:\n\n```sh\n{shlex.join(shown)}\n```"
 
 
 def _text(value: str) -> str:

@@ -16,8 +16,8 @@ from sketchmark.episode.desk import CANVASES
 from sketchmark.errors import BadInput, RunConflict
 from sketchmark.folder.format import DRAWING_MODE, label_of
 from sketchmark.folder.index import RunView
-from sketchmark.folder.results_format import CellResult, Gain, Metric
-from sketchmark.markup import Child, Html, as_table, bracket, join, percent, points, tag
+from sketchmark.folder.results_format import CellResult, Gain, Mean, Metric
+from sketchmark.markup import MINUS, Child, Html, as_table, bracket, join, percent, points, tag
 from sketchmark.results import MEANING, summary
 from sketchmark.stats.intervals import in_points
 from sketchmark.tasks import RA_AL
@@ -40,6 +40,61 @@ def findings(run: RunView) -> list[str]:
     tasks = [task for task in found.tasks if sum(one.place in CANVASES for one in task.scores) > 1]
     told = [f"{task.task}: {one.sentence}" for task in tasks for one in task.findings]
     return [*told, settled_when(found)] if told else []
+
+
+def repeated_tables(cells: Mapping[str, CellResult]) -> Html | None:
+    """Make the tables of repeated episodes: scores, sources of variance, and headroom; None without any."""
+    found = {name: cell.repeats for name, cell in cells.items() if cell.repeats}
+    if not found:
+        return None
+    drawn = any(one.best_of for one in found.values())
+    scores: list[list[Child]] = []
+    sources: list[list[Child]] = []
+    room: list[list[Child]] = []
+    for name, one in found.items():
+        k = str(one.repeats)
+        ties = f", {one.ties} tied" if one.ties else ""
+        best = [_share(one.best_of)] if drawn else []
+        passed = (_share(one.pass_at.get(k)), _share(one.pass_all.get(k)))
+        mean = one.headroom.random if one.headroom else None
+        scores.append([name, k, one.answers, _share(mean), *passed, _share(one.majority) + ties, *best,
+                       _share(one.agreement)])  # fmt: skip
+        if (parts := one.variance) and parts.samples:
+            sources.append([name, *map(_part, (parts.samples, parts.drawings, parts.answers, parts.episodes))])
+        if one.headroom:
+            choices = (one.headroom.best_drawing, one.headroom.best_answer, one.headroom.best)
+            room.append([name, *map(_share, (one.headroom.random, *choices))])
+    image = ["Best by image score"] if drawn else []
+    columns = ("Cell", "k", "Answers", "Mean", "pass@k", "pass^k", "Vote", *image, "Agreement")
+    sentences = [f"{name}: {one.variance.sentence}" for name, one in found.items() if one.variance]
+    return join(
+        as_table("k repeats of each sample, in percent with 95% intervals", columns, scores),
+        as_table(
+            "Variance of the score of a single episode by its source",
+            ("Cell", "Between samples", "Between drawings", "Between answers", "Within a sample"),
+            sources,
+        )
+        if sources
+        else None,
+        tag("ul", *(tag("li", line) for line in sentences if not line.endswith(": "))),
+        as_table(
+            "Headroom: the score if the ground truth chose among drawings and answers",
+            ("Cell", "Chosen at random", "Best drawing", "Best answer", "Best of all"),
+            room,
+        ),
+    )
+
+
+def _share(mean: Mean | None) -> str:
+    return "–" if mean is None else f"{percent(mean.mean, mean.ci95)} {bracket(mean.ci95)}"
+
+
+def _part(mean: Mean | None) -> str:
+    """Return a variance with its interval."""
+    if mean is None or mean.mean is None:
+        return "–"
+    ends = "" if None in mean.ci95 else " [" + ", ".join(f"{end:.3f}" for end in mean.ci95) + "]"
+    return f"{mean.mean:.3f}{ends}".replace("-", MINUS)
 
 
 def alignment(cells: Mapping[str, CellResult]) -> Html | None:

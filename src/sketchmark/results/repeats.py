@@ -8,24 +8,29 @@ from statistics import fmean
 from typing import Any
 
 import msgspec
+import numpy as np
 from msgspec import Struct
 
 from sketchmark.episode import Totals
 from sketchmark.files.jsonl import LineReader, plain
 from sketchmark.folder import Attempt, RunFolder
-from sketchmark.folder.format import Score, ScoreRow
+from sketchmark.folder.columns import Codes, Columns, Floats, Places, Rows
+from sketchmark.folder.format import ScoreRow
 from sketchmark.folder.results_format import Headroom, Mean, Repeats, Variance
-from sketchmark.stats.intervals import interval
+from sketchmark.stats.intervals import Whole, interval, numbered
 from sketchmark.stats.repeats import (
     Components,
+    Groups,
+    Nested,
     Spread,
-    agreement,
+    agreements,
     best_by,
+    chances,
     components,
     pass_all,
     pass_at,
     spread_of,
-    vote,
+    votes,
 )
 
 Aggregate = Callable[[Sequence[Mapping[str, Any]]], Mapping[str, Any]]
@@ -66,66 +71,69 @@ def _mean(found: Sequence[Any]) -> Any:
     return fmean(found) if numbers and len(set(found)) > 1 else found[0]
 
 
-def nested(rows: Iterable[Score], metric: str) -> dict[str, tuple[Score, list[list[float]]]]:
-    """Return sample → one of its rows, and its scores by drawing and answer. A drawing that failed has one row; any
-    further answer would score the same."""
-    by: dict[str, tuple[Score, dict[int, list[float | None]]]] = {}
-    most = 1
-    for row in rows:
-        answers = by.setdefault(row.sample, (row, {}))[1].setdefault(row.repeat or 0, [])
-        answers.append(row.value(metric))
-        most = max(most, len(answers))
-    found = {}
-    for sample, (row, repeats) in by.items():
-        drawings = [answers * most if len(answers) == 1 else answers for answers in repeats.values()]
-        scored = [[one for one in answers if one is not None] for answers in drawings]
-        if any(scored):
-            found[sample] = row, [answers for answers in scored if answers]
+def sample_codes(rows: Columns[Any]) -> Whole:
+    """Return the number of each row's sample, in the order of their first appearance."""
+
+    def made() -> Whole:
+        return np.fromiter(map(Codes(), rows.samples), np.int64, len(rows))
+
+    found: Whole = rows.kept("sample codes", made)
     return found
+
+
+def averaged(rows: Rows, values: Floats) -> tuple[Places, Floats]:
+    """Return the row and the value of each sample that has one: the mean over its repeats of the mean over the
+    answers to a drawing. So a drawing counts once however many answers it has, and a sample once however many
+    repeats. Rows without the value have NaN. The row is the first of the sample's."""
+    having = np.flatnonzero(~np.isnan(values))
+    if not rows.repeats:
+        return having, values[having]
+    found = Nested.by(sample_codes(rows)[having], rows.arrays["repeat"][having], values[having])
+    return having[found.drawing.first[found.sample.first]], found.means
+
+
+def nested(rows: Rows, metric: str) -> tuple[Places, Nested]:
+    """Return a row of each sample that has scores, and the scores by drawing and answer. A drawing that failed has
+    one row; any further answer would score the same."""
+    samples, repeats = sample_codes(rows), rows.arrays["repeat"]
+    drawings = Groups(numbered(samples.astype(np.int64) * (int(repeats.max(initial=0)) + 1) + repeats))
+    answers = drawings.sizes[drawings.of]
+    every = np.repeat(np.arange(len(rows)), np.where(answers == 1, answers.max(initial=1), 1))
+    values = rows.metric(metric)[every]
+    every, values = every[~np.isnan(values)], values[~np.isnan(values)]
+    found = Nested.by(samples[every], repeats[every], values)
+    return every[found.drawing.first[found.sample.first]], found
 
 
 _IMAGE = ("_img_frame_acc", "_img_exact")
 """Ends of the names of image scores, the finer first."""
 
 
-def summarise_repeats(rows: Sequence[ScoreRow], metric: str) -> Repeats | None:
-    """Return the results of repeated episodes; None without a second episode or answer, or without scores."""
-    if not any(row.repeat or row.branch for row in rows):
+def summarise_repeats(rows: Rows, answers: Whole, metric: str) -> Repeats | None:
+    """Return the results of repeated episodes; None without a second episode or answer, or without scores. `answers`
+    are those of `answer_codes`."""
+    at, scores = nested(rows, metric)
+    if not rows.repeats or not len(at):
         return None
-    scores = nested(rows, metric)
-    if not scores:
-        return None
+    labels = rows.labels()[0]
+    values = rows.metric(metric)
+    firsts = np.flatnonzero((rows.arrays["branch"] == 0) & ~np.isnan(values))
+    samples = Groups(numbered(sample_codes(rows)[firsts]))
     found = Repeats(
-        repeats=max(len(drawings) for _, drawings in scores.values()),
-        answers=max(len(answers) for _, drawings in scores.values() for answers in drawings),
-        variance=_variance(list(scores.values())),
-        headroom=_headroom(list(scores.values())),
+        repeats=int(scores.sample.sizes.max()),
+        answers=int(scores.drawing.sizes.max()),
+        variance=_variance(scores, labels[at]),
+        headroom=_headroom(scores, labels[at]),
     )
-    firsts: dict[str, list[ScoreRow]] = {}
-    for row in rows:
-        if not row.branch and row.value(metric) is not None:
-            firsts.setdefault(row.sample, []).append(row)
-    several = [same for same in firsts.values() if len(same) > 1]
+    right = samples.sum((values[firsts] >= 1).astype(float)).astype(np.int64)
     for k in _ks(found.repeats):
-        enough = [same for same in firsts.values() if len(same) >= k]
-        counts = [(len(same), sum((row.value(metric) or 0) >= 1 for row in same)) for same in enough]
-        for made, chance in ((found.pass_at, pass_at), (found.pass_all, pass_all)):
-            made[str(k)] = _mean_of([(same[0], chance(*n, k)) for same, n in zip(enough, counts, strict=True)])
-    if not several:
-        return found
-    if any("answer" in row.notes for same in several for row in same):
-        _vote(found, several, metric)
-    names = list(dict.fromkeys(name for same in several for row in same for name in row.values))
-    found.best_by = next((name for end in _IMAGE for name in names if name.endswith(end)), "")
-    if found.best_by:
-        guided = ([row for row in same if row.value(found.best_by) is not None] for same in several)
-        best = [(same[0], _guided(same, found.best_by, metric)) for same in guided if same]
-        found.best_of = _mean_of(best) if best else None
+        enough = samples.sizes >= k
+        clusters = labels[firsts[samples.first[enough]]]
+        for made, chance in ((found.pass_at, pass_at), (found.pass_all, pass_all)) if enough.any() else ():
+            made[str(k)] = Mean.of(interval(chances(chance, samples.sizes[enough], right[enough], k), clusters))
+    if (samples.sizes > 1).any():
+        _chosen(found, rows, firsts[(samples.sizes > 1)[samples.of]], answers, metric)
     return found
-
-
-def _guided(same: Sequence[ScoreRow], guide: str, metric: str) -> float:
-    return best_by(*([row.value(name) or 0.0 for row in same] for name in (guide, metric)))
 
 
 def _ks(repeats: int) -> list[int]:
@@ -133,29 +141,49 @@ def _ks(repeats: int) -> list[int]:
     return [k for k in range(1, repeats + 1) if k <= 8 or k == repeats or k & (k - 1) == 0]
 
 
-def _vote(found: Repeats, several: Sequence[Sequence[ScoreRow]], metric: str) -> None:
-    voted, agreed = [], []
-    for same in several:
-        answers = [None if "unparsed" in row.flags else repr(row.notes.get("answer")) for row in same]
-        given = [(answer, row.value(metric) or 0) for answer, row in zip(answers, same, strict=True) if answer]
-        score, tied = vote(*zip(*given, strict=True)) if given else (0.0, False)
-        found.ties += tied
-        voted.append((same[0], score))
-        agreed.append((same[0], agreement(answers)))
-    found.majority, found.agreement = _mean_of(voted), _mean_of(agreed)
+def _chosen(found: Repeats, rows: Rows, several: Places, answers: Whole, metric: str) -> None:
+    """Add the scores of the repeats that a vote or the image score chooses, and the agreement."""
+    labels, scores = rows.labels()[0], rows.metric(metric)
+
+    def grouped(places: Places) -> tuple[Groups, Whole]:
+        made = Groups(numbered(sample_codes(rows)[places]))
+        return made, labels[places[made.first]]
+
+    samples, clusters = grouped(several)
+    if (answers[several] > NO_ANSWER).any():
+        given = np.where(answers[several] == NO_ANSWER, UNPARSED, answers[several])
+        score, tied = votes(samples, given, scores[several])
+        found.ties = int(tied.sum())
+        found.majority = Mean.of(interval(score, clusters))
+        found.agreement = Mean.of(interval(agreements(samples, given), clusters))
+    names = rows.names("values", several)
+    found.best_by = next((name for end in _IMAGE for name in names if name.endswith(end)), "")
+    if found.best_by:
+        guides = rows.metric(found.best_by)
+        guided = several[~np.isnan(guides[several])]
+        if len(guided):
+            samples, clusters = grouped(guided)
+            found.best_of = Mean.of(interval(best_by(samples, guides[guided], scores[guided]), clusters))
 
 
-Scored = Sequence[tuple[Score, list[list[float]]]]
+UNPARSED, NO_ANSWER = -1, -2
 
 
-def _mean_of(having: Sequence[tuple[Score, float]]) -> Mean:
-    clusters = [row.sample if row.cluster is None else row.cluster for row, _ in having]
-    return Mean.of(interval([value for _, value in having], clusters))
+def answer_codes(rows: Rows, whole: Iterable[ScoreRow]) -> Whole:
+    """Return the number of each row's parsed answer: equal answers have equal numbers. `UNPARSED` is an answer
+    without a vote, and `NO_ANSWER` a row whose scorer notes none."""
+    codes, places = Codes(), {key: place for place, key in enumerate(rows)}
+    found = np.full(len(rows), NO_ANSWER)
+    for row in whole:
+        if "unparsed" in row.flags:
+            found[places[row.key]] = UNPARSED
+        elif "answer" in row.notes:
+            found[places[row.key]] = codes(repr(row.notes["answer"]))
+    return found
 
 
-def _variance(scores: Scored) -> Variance:
-    clusters = [row.sample if row.cluster is None else row.cluster for row, _ in scores]
-    found = components([drawings for _, drawings in scores], clusters)
+def _variance(scores: Nested, clusters: Whole) -> Variance:
+    found = components(scores, clusters)
     sources = {
         name: Mean.of(one)
         for name in ("samples", "episodes", "drawings", "answers")
@@ -176,21 +204,34 @@ def _sentence(found: Components) -> str:
     )
 
 
-def _headroom(scores: Scored) -> Headroom:
-    found = Headroom(random=_mean_of([(row, fmean(map(fmean, drawings))) for row, drawings in scores]))
-    if any(len(drawings) > 1 for _, drawings in scores):
-        found.best_drawing = _mean_of([(row, max(map(fmean, drawings))) for row, drawings in scores])
-    if any(len(answers) > 1 for _, drawings in scores for answers in drawings):
-        found.best_answer = _mean_of([(row, fmean(map(max, drawings))) for row, drawings in scores])
-        found.best = _mean_of([(row, max(map(max, drawings))) for row, drawings in scores])
+def _headroom(scores: Nested, clusters: Whole) -> Headroom:
+    def mean(values: Floats) -> Mean:
+        return Mean.of(interval(values, clusters))
+
+    found = Headroom(random=mean(scores.means))
+    if scores.sample.sizes.max() > 1:
+        found.best_drawing = mean(scores.sample.max(scores.of_drawing))
+    if scores.drawing.sizes.max() > 1:
+        best = scores.drawing.max(scores.scores)
+        found.best_answer, found.best = mean(scores.sample.mean(best)), mean(scores.sample.max(best))
     return found
 
 
-def gain_spread(before: Iterable[Score], after: Iterable[Score], metric: str) -> Spread | None:
+def gain_spread(before: Rows, after: Rows, metric: str) -> Spread | None:
     """Return the spread of a paired gain between and within samples; None without repeats on both sides."""
-    one, other = nested(before, metric), nested(after, metric)
-    shared = [sample for sample in one if sample in other]
-    return spread_of([one[sample][1] for sample in shared], [other[sample][1] for sample in shared])
+    (mine, one), (theirs, other) = nested(before, metric), nested(after, metric)
+    firsts, seconds = same_samples(before, mine, after, theirs)
+    return spread_of(one.take(firsts), other.take(seconds))
+
+
+def same_samples(before: Rows, mine: Places, after: Rows, theirs: Places) -> tuple[Places, Places]:
+    """Return which of some rows are of the same samples, if each side has one row per sample: their places among the
+    given ones, in the order of the first side."""
+    one, other = (rows.samples.take(at) for rows, at in ((before, mine), (after, theirs)))
+    places = {sample: place for place, sample in enumerate(other)}
+    found = np.array([places.get(sample, -1) for sample in one], np.intp)
+    having = np.flatnonzero(found >= 0)
+    return having, found[having]
 
 
 class _Said(Struct):

@@ -7,9 +7,8 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from statistics import fmean
 from typing import Any
 
 import numpy as np
@@ -23,18 +22,24 @@ from sketchmark.folder.columns import Floats, Places, Rows, first_seen
 from sketchmark.folder.format import CellRecord, Score, ScoreRow
 from sketchmark.folder.index import CellView, RunView
 from sketchmark.folder.results_format import CellResult, Extraction, Gain, GroupSummary, Mean, Metric
-from sketchmark.results import CHECK, one_line
-from sketchmark.results.repeats import totals_over
+from sketchmark.results import CHECK, NO_VERDICT, one_line
+from sketchmark.results.repeats import averaged, same_samples, sample_codes, totals_over
 from sketchmark.stats.differences import Difference, holm, paired_difference, verdict
-from sketchmark.stats.intervals import Interval, Labels, interval
+from sketchmark.stats.intervals import (
+    UPPER,
+    Crossed,
+    Interval,
+    Labels,
+    crossed_interval,
+    interval,
+    t_quantile,
+    t_upper_tail,
+)
+from sketchmark.stats.repeats import Groups
 from sketchmark.tasks import RA_AL, Task
 from sketchmark.tasks.files import BLIND, TEXT_INPUT
 
 Mask = NDArray[np.bool_]
-
-NO_VERDICT = frozenset({"judge_failed", "extractor_failed", "scorer_failed", "unreadable"})
-"""Flags of an episode that could not be scored. A note of the same name in its row gives the reason, and the next
-scoring tries again."""
 
 
 def withheld(rows: Iterable[Score] | Rows) -> str:
@@ -154,7 +159,7 @@ def _by(key: str, rows: Rows, shown: Mask, seed: int) -> dict[str, GroupSummary]
     found = {}
     for name, chosen in sorted(by_text(rows, key).items()):
         if (chosen := chosen & shown).any():
-            count = len(set(rows.where(chosen).samples.all())) if rows.repeats else int(chosen.sum())
+            count = len(np.unique(sample_codes(rows)[chosen])) if rows.repeats else int(chosen.sum())
             found[name] = GroupSummary(count, _metrics(rows, chosen, seed))
     return found
 
@@ -186,40 +191,28 @@ def mean_of(metric: str, rows: Iterable[Score] | Rows, seed: int = 0) -> Interva
 
 
 def _mean(metric: str, rows: Rows, chosen: Mask, seed: int = 0) -> Interval:
-    if rows.repeats:
-        return interval_of(averaged(rows.where(chosen).values(), lambda row: row.value(metric)), seed)
-    values = rows.metric(metric)
-    having = chosen & ~np.isnan(values)
+    return interval_of(rows, np.where(chosen, rows.metric(metric), np.nan), seed)
+
+
+def _of_samples(rows: Rows, values: Floats) -> tuple[Places, Floats]:
+    """Return the row and the value of each sample that has one, averaged over repeats if there are any."""
+    at = np.flatnonzero(~np.isnan(values))
+    return averaged(rows, values) if rows.repeats else (at, values[at])
+
+
+def interval_of(rows: Rows, values: Floats, seed: int = 0) -> Interval:
+    """Return the mean over samples with its interval; rows without the value have NaN. With several people the
+    interval is for other people, too."""
     labels, shared = rows.labels()
-    return interval(values[having], labels[having] if shared else None, seed=seed)
+    people, having = rows.group(PERSON), ~np.isnan(values)
+    if len(np.unique(people[having])) > 1:
+        return crossed_interval(values[having], people[having], sample_codes(rows)[having], labels[having])
+    at, found = _of_samples(rows, values)
+    return interval(found, labels[at] if shared else None, seed=seed)
 
 
-def interval_of(having: Sequence[tuple[Score, float]], seed: int = 0) -> Interval:
-    """Return the mean over samples with its interval."""
-    clusters = [row.sample if row.cluster is None else row.cluster for row, _ in having]
-    shared = len(set(clusters)) < len(clusters)
-    return interval([value for _, value in having], clusters if shared else None, seed=seed)
-
-
-def sample_values(rows: Iterable[Score], metric: str) -> list[float]:
-    return [value for _, value in averaged(rows, lambda row: row.value(metric))]
-
-
-def averaged(rows: Iterable[Score], value: Callable[[Score], float | None]) -> list[tuple[Score, float]]:
-    """Return one value per sample that has any: the mean over its repeats of the mean over the answers to a drawing.
-    So a drawing counts once however many answers it has, and a sample once however many repeats. The row is one of
-    the sample's."""
-    found = [(row, number) for row in rows if (number := value(row)) is not None]
-    if not any(row.repeat or row.branch for row, _ in found):
-        return found
-    samples: dict[str, tuple[Score, dict[int, list[float]]]] = {}
-    for row, number in found:
-        repeats = samples.setdefault(row.sample, (row, {}))[1]
-        repeats.setdefault(row.repeat or 0, []).append(number)
-    return [
-        (row, fmean(fmean(answers) for answers in repeats.values())) for row, repeats in samples.values()
-    ]  # fmt: skip
-
+PERSON = "person"
+"""Group key of the person, in the run of a group of people. Answers of one person are not independent."""
 
 SEEING = (BLIND, "direct")
 PERCEPTION = ("direct", TEXT_INPUT)
@@ -238,6 +231,27 @@ class Pair:
     """On the `after` side."""
 
 
+@dataclass(frozen=True)
+class CrossedPairs:
+    """Pairs of which a side has several people: their contributions to the difference, and both scores."""
+
+    contributions: Crossed
+    scores: tuple[Interval, Interval]
+
+    def difference(self, found: Difference) -> Difference:
+        """Return the difference with an interval and a p for other people and other samples."""
+        variance, df = self.contributions.variance()
+        if found.mean is None or variance <= 1e-12:
+            return found
+        error = variance**0.5
+        half = t_quantile(UPPER, df) * error
+        ends = found.mean - half, found.mean + half
+        if all(one.low is None or 0 <= one.low <= (one.high or 0) <= 1 for one in self.scores):
+            ends = max(-1.0, ends[0]), min(1.0, ends[1])
+        p = 2 * t_upper_tail(abs(found.mean) / error, df)
+        return replace(found, low=ends[0], high=ends[1], p=p, method="two-way")
+
+
 @dataclass(frozen=True, eq=False)
 class Pairs:
     """Pairs that both sides scored, and the number of samples missing from them. If a side's scores are `withheld`,
@@ -251,6 +265,7 @@ class Pairs:
     unpaired: int = 0
     unscored: int = 0
     withheld: str = ""
+    crossed: CrossedPairs | None = None
 
     @classmethod
     def of(cls, pairs: Sequence[Pair]) -> Pairs:
@@ -279,9 +294,11 @@ class Pairs:
         return list(map(self._pair, range(len(self))))
 
     def _pair(self, number: int) -> Pair:
-        one, other = (rows.at(int(at[number])) for rows, at in zip(self.sides, self.at, strict=True))
+        one = self.sides[0].at(int(self.at[0][number]))
         cluster = one.sample if one.cluster is None else one.cluster
-        return Pair(float(self.before[number]), float(self.after[number]), cluster, one.groups, other.drawing_right)
+        drawn = int(self.drawing_right[number])
+        right = None if drawn < 0 else drawn == 1
+        return Pair(float(self.before[number]), float(self.after[number]), cluster, one.groups, right)
 
     def where(self, wanted: Mask) -> Pairs:
         return Pairs(self.before[wanted], self.after[wanted], self.sides, (self.at[0][wanted], self.at[1][wanted]))
@@ -294,8 +311,15 @@ class Pairs:
 
     @property
     def drawing_right(self) -> NDArray[np.int8]:
-        """On the `after` side: 1 right, 0 wrong, -1 unknown."""
-        return self.sides[1].drawing_right()[self.at[1]]
+        """On the `after` side: 1 right, 0 wrong, -1 unknown. Drawings that are right in some repeats only are
+        neither."""
+        rows, at = self.sides[1], self.at[1]
+        drawn = rows.drawing_right()
+        if rows.repeats:
+            samples = Groups(sample_codes(rows))
+            least, most = (find(drawn)[samples.of] for find in (samples.min, samples.max))
+            drawn = np.where(least == most, drawn, -1)
+        return drawn[at]
 
     def group_keys(self) -> list[str]:
         """Return the group keys of the samples in the order of their first appearance."""
@@ -307,9 +331,12 @@ class Pairs:
         return rows.group(key)[self.at[0]], rows.group_values(key)
 
     def difference(self) -> Difference:
-        return paired_difference(self.before, self.after, self.clusters)
+        found = paired_difference(self.before, self.after, self.clusters)
+        return self.crossed.difference(found) if self.crossed else found
 
     def scores(self) -> tuple[Interval, Interval]:
+        if self.crossed:
+            return self.crossed.scores
         return interval(self.before, self.clusters), interval(self.after, self.clusters)
 
 
@@ -319,6 +346,9 @@ def pair(before: Mapping[str, Score], after: Mapping[str, Score], metric: str, m
     if reason := withheld(one) or withheld(other):
         none = np.zeros(0, np.intp)
         return Pairs(np.zeros(0), np.zeros(0), (one, other), (none, none), withheld=reason)
+    if any(len(np.unique(side.group(PERSON))) > 1 for side in (one, other)):
+        found = _pair_repeated(one, other, metric, metric_before or metric)
+        return replace(found, crossed=_crossed(one, other, metric, metric_before or metric))
     if one.repeats or other.repeats:
         return _pair_repeated(one, other, metric, metric_before or metric)
     mine, theirs = one.align(other)
@@ -337,25 +367,55 @@ def pair(before: Mapping[str, Score], after: Mapping[str, Score], metric: str, m
 
 def _pair_repeated(before: Rows, after: Rows, metric: str, metric_before: str) -> Pairs:
     """Pair the samples of two cells by their means over all repeats, which need not be equally many."""
-    firsts = averaged(before.values(), lambda row: row.value(metric_before))
-    seconds = {row.sample: value for row, value in averaged(after.values(), lambda row: row.value(metric))}
+    mine, firsts = averaged(before, before.metric(metric_before))
+    theirs, seconds = averaged(after, after.metric(metric))
+    one, other = same_samples(before, mine, after, theirs)
     there, scored = (
-        [{row.sample for row in rows.values() if row.scored or not only} for rows in (before, after)]
-        for only in (False, True)
+        [{sample for sample, keep in zip(rows.samples, kept, strict=True) if keep} for rows, kept in each]
+        for each in (
+            [(rows, np.ones(len(rows), bool)) for rows in (before, after)],
+            [(rows, rows.scored) for rows in (before, after)],
+        )
     )
-    right: dict[str, set[bool | None]] = {}
-    for row in after.values():
-        right.setdefault(row.sample, set()).add(row.drawing_right)
-    pairs = []
-    for row, value in firsts:
-        if row.sample in seconds:
-            # Drawings that are right in some repeats only belong to neither side.
-            drawn = next(iter(right[row.sample])) if len(right[row.sample]) == 1 else None
-            cluster = row.sample if row.cluster is None else row.cluster
-            pairs.append(Pair(value, seconds[row.sample], cluster, row.groups, drawn))
-    both = there[0] & there[1]
-    unscored = len(both - (scored[0] & scored[1]))
-    return replace(Pairs.of(pairs), unpaired=len(there[0] ^ there[1]), unscored=unscored)
+    return Pairs(
+        firsts[one],
+        seconds[other],
+        (before, after),
+        (mine[one], theirs[other]),
+        unpaired=len(there[0] ^ there[1]),
+        unscored=len((there[0] & there[1]) - (scored[0] & scored[1])),
+    )
+
+
+def _crossed(before: Rows, after: Rows, metric: str, metric_before: str) -> CrossedPairs | None:
+    """Return the contribution of every answer to the difference: its deviation from the mean of its side, with the
+    same weight for all samples. Answers of a model have no person."""
+    sides = []
+    for rows, name in ((before, metric_before), (after, metric)):
+        values = rows.metric(name)
+        there = rows.where(~np.isnan(values))
+        sides.append((there, there.metric(name), np.array(list(there.samples), dtype=object)))
+    shared = set(sides[0][2].tolist()) & set(sides[1][2].tolist())
+    if not shared:
+        return None
+    contributions, people, samples, scores = [], list[object](), list[object](), []
+    for sign, (rows, values, ids) in zip((-1, 1), sides, strict=True):
+        chosen = np.array([one in shared for one in ids.tolist()], bool)
+        rows, values, ids = rows.where(chosen), values[chosen], ids[chosen]
+        names, codes = rows.group_values(PERSON), rows.group(PERSON)
+        counts = Counter(ids.tolist())
+        weights = np.array([1 / (len(shared) * counts[one]) for one in ids.tolist()])
+        contributions.append(sign * weights * (values - float(np.sum(weights * values))))
+        people += [str(names[code]) if code >= 0 else None for code in codes.tolist()]
+        clusters = [row.sample if row.cluster is None else row.cluster for row in rows.values()]
+        samples += clusters
+        several = len(np.unique(codes)) > 1
+        scores.append(crossed_interval(values, codes, ids, clusters) if several else interval_of(rows, values))
+    numbered = {one: number for number, one in enumerate(dict.fromkeys(one for one in people if one is not None))}
+    who = np.array([-1 if one is None else numbered[one] for one in people], np.intp)
+    places = {one: number for number, one in enumerate(dict.fromkeys(samples))}
+    what = np.array([places[one] for one in samples], np.intp)
+    return CrossedPairs(Crossed(np.concatenate(contributions), who, what), (scores[0], scores[1]))
 
 
 def gain_of(cell: CellRecord, found: Difference, over: str = "direct") -> Gain:
@@ -508,7 +568,7 @@ def _difference(before: CellView, after: CellView) -> Difference:
 
 def curves(run: RunView) -> list[Curve]:
     """Return each task's headline score by the groups of its samples: numbers are difficulties (a line), texts are
-    categories (bars)."""
+    categories (bars). Difficulties are first."""
     found = []
     for task in dict.fromkeys(cell.task for cell in run.cells.values()):
         cells = [c for c in run.cells.values() if c.task == task and c.headline and c.canvas == "own"]
@@ -518,7 +578,21 @@ def curves(run: RunView) -> list[Curve]:
             numeric = all(isinstance(value, (int, float)) for value in values)
             if 1 < len(set(map(str, values))) <= MOST_GROUPS:
                 found.append(Curve(task, key, numeric, lines))
-    return found
+    return sorted(found, key=lambda one: not one.numeric)
+
+
+def passes(cells: Mapping[str, CellResult]) -> Iterator[tuple[str, Curve]]:
+    """Yield pass@k and pass^k of each task by k, if there are three repeats or more, as the name and the curve."""
+    for task in dict.fromkeys(cell.task for cell in cells.values()):
+        having = [cell for cell in cells.values() if cell.task == task and cell.repeats and cell.repeats.repeats > 2]
+        for name in ("pass@k", "pass^k") if having else ():
+            lines = []
+            for cell in having:
+                assert cell.repeats
+                by_k = cell.repeats.pass_at if name == "pass@k" else cell.repeats.pass_all
+                points = [CurvePoint(mean.mean, mean.ci95, mean.n, int(k)) for k, mean in by_k.items()]
+                lines.append(CurveLine(cell.mode, cell.canvas, points))
+            yield name, Curve(task, "k", True, lines)
 
 
 def _group_keys(cells: Iterable[CellView]) -> list[str]:
@@ -526,7 +600,7 @@ def _group_keys(cells: Iterable[CellView]) -> list[str]:
     for cell in cells:
         first = cell.rows.names("groups", np.arange(min(1, len(cell.rows))))
         keys |= dict.fromkeys(cell.about.breakdown or first)
-    return [key for key in keys if key != "cluster"]
+    return [key for key in keys if key not in ("cluster", PERSON)]
 
 
 def _points(cell: CellView, key: str, seed: int) -> list[CurvePoint]:
@@ -563,9 +637,6 @@ def _shown(cell: CellView) -> Mask:
 
 def _answers(cell: CellView, chosen: Mask) -> Answers:
     found = _mean(cell.headline, cell.rows, chosen)
-    if cell.rows.repeats:
-        having = averaged(cell.rows.where(chosen).values(), lambda row: row.value(cell.headline))
-        right = sum(value >= 1 for _, value in having)
-    else:
-        right = int((cell.rows.metric(cell.headline)[chosen] >= 1).sum())
+    _, values = _of_samples(cell.rows, np.where(chosen, cell.rows.metric(cell.headline), np.nan))
+    right = int((values >= 1).sum())
     return Answers(found.mean, (found.low, found.high), found.n, right)

@@ -118,10 +118,16 @@ def check(cell: Cell, model_name: str, can: Abilities) -> Cell:
     return replace(cell, weight=weight, generated=generated, pictured=shown > 0, in_one_call=in_one)
 
 
-async def refuse_images(cells: Sequence[Cell], model: Model) -> None:
-    """Refuse a run that shows images to a model whose server lists it as one of text only."""
+async def refuse_by_listing(cells: Sequence[Cell], model: Model) -> None:
+    """Refuse a run whose cells need what the model has not, by the list of its server."""
+    listed = await model.listing()
+    if cells and listed.says is False:
+        hint = "give it as --drawer, with a --model that generates text; BAGEL is --model bagel"
+        raise CannotPlay(
+            f"{cells[0].name} needs a model that speaks, and {model.name} only draws, says its server", hint
+        )
     pictured = [cell.name for cell in cells if cell.pictured]
-    if pictured and await model.takes_images() is False:
+    if pictured and listed.takes_images is False:
         raise CannotPlay(f"{pictured[0]} shows images, and {model.name} takes none, says its server", USE_BLIND)
 
 
@@ -200,8 +206,11 @@ def unsent(cells: Sequence[Cell], given: Mapping[str, Any], model: Model) -> lis
     """Name each setting of the user (`given`) or of a task that the model will not receive, by `Model.receives`.
 
     The temperature of a task is about answers. A drawing's is named only if the user gives one. A task's settings of
-    drawings are those of one family of models: they are named to a model that takes some of them."""
+    drawings are those of one family of models: they are named to a model that takes some of them. A setting of the
+    user that the run's drawings get is not named for its answers."""
     found: dict[tuple[str, str, tuple[str, ...]], list[str]] = {}
+    draws = model.abilities.draw and any(cell.may_draw for cell in cells)
+    for_drawings = {*(model.receives("draw") or ())} & {*given} - {"temperature", "seed"} if draws else set()
     for cell in cells:
         acts = [("say", cell.mode.saying), *[("draw", cell.mode.drawing)] * (cell.may_draw and model.abilities.draw)]
         for act, options in acts:
@@ -213,7 +222,7 @@ def unsent(cells: Sequence[Cell], given: Mapping[str, Any], model: Model) -> lis
             asked += [name for name in ("seed", "max_new_tokens") if getattr(options, name) is not None]
             for whose in ("--gen_kwargs", "the task's"):
                 own = [name for name in asked if (name in given) == (whose[0] == "-")]
-                names = [name for name in own if name not in received]
+                names = [name for name in own if name not in received and not (act == "say" and name in for_drawings)]
                 for_others = act == "draw" and whose[0] != "-" and names == own
                 if names and not for_others:
                     found.setdefault((whose, act, tuple(names)), []).append(cell.name)

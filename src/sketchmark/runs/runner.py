@@ -11,7 +11,7 @@ import logging
 import platform
 import shutil
 import time
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
 from itertools import takewhile
@@ -34,11 +34,11 @@ from sketchmark.folder.records import pack_episode
 from sketchmark.models import pair_arguments
 from sketchmark.models.wrappers import Metered
 from sketchmark.progress import Calls, Watcher, told_of_calls
-from sketchmark.results import counted, grade, write_row
+from sketchmark.results import counted, grade, sealed, to_score
 from sketchmark.results.aggregate import aggregate, write_submissions
 from sketchmark.results.repeats import told_of_copies
 from sketchmark.results.rescore import fill_scores
-from sketchmark.runs.checks import played_otherwise, refuse_images, retiring
+from sketchmark.runs.checks import played_otherwise, refuse_by_listing, retiring
 from sketchmark.runs.engine import Players, Workplace, open_players
 from sketchmark.runs.episodes import unwritable
 from sketchmark.runs.jobs import CellProgress, Job, remaining_jobs, to_be_played_again
@@ -103,6 +103,9 @@ class Budget:
         return self.limit is not None and self.spent >= self.limit
 
 
+Order = Callable[[Iterator[Job | None]], Iterator[Job | None]]
+
+
 @dataclass(frozen=True)
 class Resources:
     """All that a run uses and that is not plain data, as its settings are."""
@@ -113,6 +116,8 @@ class Resources:
     workplace: Workplace = field(default_factory=Workplace)
     warnings: tuple[str, ...] = ()
     """Findings of the checks before the first call, for the summary."""
+    order: Order | None = None
+    """Chooses and orders the jobs, where that matters: a person takes them one by one. None: longest first."""
 
 
 def stopped_by_cost(folder: RunFolder, cells: Sequence[Cell], settings: Settings, budget: Budget) -> bool:
@@ -311,7 +316,7 @@ async def run_plan(
     lock, begun = RunLock(path), False
     try:
         retires = await model.retirements()
-        await refuse_images(cells, model)
+        await refuse_by_listing(cells, model)
         folder = prepare(settings, cells, model, path, retires)
         begun = True
         budget = resources.budget
@@ -322,12 +327,16 @@ async def run_plan(
         paid = Metered(model, budget.charge)
         playing = open_players(settings, paid, resources.workplace, with_judge=asks)
         async with playing as players, told_of_calls(watcher, calls, players.tally):
-            stopped = await _play(folder, cells, settings, grading, budget, players, stopping, watcher, calls)
+            stopped = await _play(
+                folder, cells, settings, grading, budget, players, stopping, watcher, calls, resources.order
+            )
         if stopping.without_judge:
             raise SketchmarkError(stopped)
         tasks = {cell.name: cell.task for cell in cells}
         async with told_of_calls(watcher, calls):
-            await fill_scores(folder, tasks, grading, settings.scorings[1:], watcher)
+            lacking = to_score(folder, tasks, grading, settings.scorings[1:])
+            if lacking:
+                await fill_scores(folder, lacking, grading, settings.scorings[1:], watcher)
         told = [*resources.warnings, *retiring(retires), *played_otherwise(folder.about().cells)]
         if repeated := [cell.name for cell in cells if cell.repeats > 1]:
             told += told_of_copies(folder, repeated)
@@ -398,6 +407,7 @@ async def _play(
     stopping: Stopping,
     watcher: Watcher,
     calls: Calls,
+    order: Order | None,
 ) -> str:
     """Run the missing episodes of all cells in one row. Return why it stopped early, or nothing."""
     files = {cell.name: _CellFiles(CellProgress(cell), folder, watcher) for cell in cells}
@@ -420,7 +430,7 @@ async def _play(
         await episodes.settle()
         try:
             for episode, row in written:
-                write_row(scores, row or await grade(cell.task, episode, job.index, grading))
+                scores.append(sealed(row or await grade(cell.task, episode, job.index, grading)))
         except CallFailed as error:  # further calls to the judge would fail, too: the episode waits for its scores
             stopping.judge_refused(error)
             stopped_at = stopped_at or job.at
@@ -430,8 +440,10 @@ async def _play(
         return budget.used_up or bool(stopping.why)
 
     rows = [file.at for file in files.values()]
-    jobs = (job and players.ready(job) for job in remaining_jobs(folder, rows, settings.retry_failed, enough))
-    ordered = longest_first(jobs, lambda job: job.length, min(_LOOK_AHEAD, players.at_once - 1))
+    remaining = remaining_jobs(folder, rows, settings.retry_failed, enough)
+    jobs = (job and players.ready(job) for job in (order(remaining) if order else remaining))
+    ahead = 0 if order else min(_LOOK_AHEAD, players.at_once - 1)
+    ordered = longest_first(jobs, lambda job: job.length, ahead)
     patience = asyncio.timeout(None)
     try:
         async with (

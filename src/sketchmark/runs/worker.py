@@ -212,7 +212,9 @@ ENTRY = f"{__name__}:open_worker"
 
 
 async def open_worker(recipe: bytes) -> Worker:
-    return Worker(*unpack_recipe(recipe))
+    worker = Worker(*unpack_recipe(recipe))
+    await worker.model.listing()
+    return worker
 
 
 class Worker:
@@ -231,8 +233,8 @@ class Worker:
         cache = open_cache(kept)
         model = with_cache(catalog.model(settings.model, settings.model_args), cache)
         drawer = with_cache(catalog.model(settings.drawer, settings.drawer_args), cache) if settings.drawer else None
-        self._model: Model = CountedModel(Metered(paired(model, drawer), self._pay), self._tally)
-        self._model.expect(recipe.at_once)
+        self.model: Model = CountedModel(Metered(paired(model, drawer), self._pay), self._tally)
+        self.model.expect(recipe.at_once)
         self._cells = {cell.name: _Numbered(cell) for cell in cells_of(settings, catalog)}
         # One thread: making two samples at once would not be faster, and calls continue meanwhile.
         self._making = ThreadPoolExecutor(1, thread_name_prefix="samples")
@@ -246,7 +248,7 @@ class Worker:
             return wrapped(OutcomeLine(not_made=True), {})
         try:
             settings, wanted = self._recipe.settings, wanted_in(job, pictures)
-            episodes = await play_wanted(self._model, of.cell, sample, donor, settings.time_limit, wanted)
+            episodes = await play_wanted(self.model, of.cell, sample, donor, settings.time_limit, wanted)
             rows = [await self._row(of.cell, episode, job.index) for episode in episodes]
             paid, self._paid = self._paid, Usage(calls=0)
             parcel = pack_outcome(job, pictures, episodes, rows, paid)
@@ -275,7 +277,7 @@ class Worker:
         return msgspec.json.encode(self._tally)
 
     async def close(self) -> None:
-        await self._model.close()
+        await self.model.close()
         self._making.shutdown(wait=False)
         if self._folder is not None:
             self._folder.cleanup()

@@ -59,12 +59,13 @@ class ResettableProtocol(H11Protocol):
     It also limits the number of connections and the time for the head of a request, for which uvicorn waits forever.
     """
 
+    most = MOST_CONNECTIONS
     _overdue: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
         self.app_state = {**self.app_state, "transport": transport}
-        if len(self.connections) > MOST_CONNECTIONS:
+        if len(self.connections) > self.most:
             transport.write(b"HTTP/1.1 503 Service Unavailable\r\nRetry-After: 1\r\nConnection: close\r\n\r\n")
             transport.close()
             return
@@ -241,6 +242,11 @@ async def _reset(scope: Scope) -> None:
     await asyncio.sleep(0)
 
 
+async def _answer_error(http: Request, error: Exception) -> Response:
+    return as_wire_error(error).response()
+
+
+HANDLERS: dict[Any, Any] = dict.fromkeys((WireError, SketchmarkError, HTTPException, Exception), _answer_error)
 NO_FAULTS = Faults()
 LOOPBACK = ("127.0.0.1", "localhost")
 
@@ -280,13 +286,9 @@ def make_app(
             *batches.routes(jobs),
         ],
         middleware=[Middleware(Gate, faults=faults, key=key, hosts=hosts)],
-        exception_handlers=dict.fromkeys((WireError, SketchmarkError, HTTPException, Exception), _answer_error),
+        exception_handlers=HANDLERS,
         lifespan=lifespan,
     )
-
-
-async def _answer_error(http: Request, error: Exception) -> Response:
-    return as_wire_error(error).response()
 
 
 def _models(model: Model) -> list[Route]:
@@ -320,10 +322,10 @@ class _Server(uvicorn.Server):
         yield
 
 
-def _server(app: Starlette) -> _Server:
+def _server(app: Starlette, protocol: type[ResettableProtocol]) -> _Server:
     config = uvicorn.Config(
         app,
-        http=ResettableProtocol,
+        http=protocol,
         ws="none",
         loop="asyncio",
         log_config=None,
@@ -344,7 +346,50 @@ def _listen(port: int, host: str = HOST) -> socket.socket:
 
 def _url(listening: socket.socket) -> str:
     host, port = listening.getsockname()[:2]
-    return f"http://{f'[{host}]' if ':' in host else host}:{port}/v1"
+    return f"http://{f'[{host}]' if ':' in host else host}:{port}"
+
+
+def check_reach(host: str, key: str | None) -> None:
+    """Refuse to serve other machines without a key. With one, any host name is accepted, because a web page does not
+    have the key."""
+    if host not in LOOPBACK and not key:
+        raise BadInput(f"--host {host} would serve anyone who can reach it", "ask for a token with --key-env NAME")
+
+
+async def serve_app(
+    app: Starlette,
+    *,
+    port: int,
+    host: str,
+    ready: Callable[[str], None],
+    protocol: type[ResettableProtocol] = ResettableProtocol,
+) -> None:
+    """Serve an application until SIGINT or SIGTERM, and finish the current requests."""
+    with _listen(port, host) as listening:
+        server = _server(app, protocol)
+        loop = asyncio.get_running_loop()
+
+        def stop() -> None:
+            server.should_exit = True
+
+        for number in (signal.SIGINT, signal.SIGTERM):
+            loop.add_signal_handler(number, stop)
+        ready(_url(listening))
+        await server.serve(sockets=[listening])
+
+
+@contextmanager
+def app_in_thread(app: Starlette, protocol: type[ResettableProtocol] = ResettableProtocol) -> Iterator[str]:
+    """Serve an application on a free port in a separate thread, and give its address."""
+    with _listen(0) as listening:
+        server = _server(app, protocol)
+        thread = threading.Thread(target=lambda: asyncio.run(server.serve(sockets=[listening])), daemon=True)
+        thread.start()
+        try:
+            yield _url(listening)
+        finally:
+            server.should_exit = True
+            thread.join(10)
 
 
 async def serve(
@@ -357,26 +402,12 @@ async def serve(
     key: str | None = None,
     fates: Sequence[Fate] = ("complete",),
 ) -> None:
-    """Serve until SIGINT or SIGTERM, finish the current requests, and close the model.
-
-    Other machines are served only with a key. Then any host name is accepted, because a web page does not have the
-    key.
-    """
-    if host not in LOOPBACK and not key:
-        raise BadInput(f"--host {host} would serve anyone who can reach it", "ask for a token with --key-env NAME")
+    """Serve a model until SIGINT or SIGTERM, and close it."""
+    check_reach(host, key)
     try:
-        with _listen(port, host) as listening:
-            names = LOOPBACK if host in LOOPBACK else ("*",)
-            server = _server(make_app(model, faults, key=key, fates=fates, hosts=names))
-            loop = asyncio.get_running_loop()
-
-            def stop() -> None:
-                server.should_exit = True
-
-            for number in (signal.SIGINT, signal.SIGTERM):
-                loop.add_signal_handler(number, stop)
-            ready(_url(listening))
-            await server.serve(sockets=[listening])
+        names = LOOPBACK if host in LOOPBACK else ("*",)
+        app = make_app(model, faults, key=key, fates=fates, hosts=names)
+        await serve_app(app, port=port, host=host, ready=lambda url: ready(f"{url}/v1"))
     finally:
         await model.close()
 
@@ -386,15 +417,8 @@ def serving(
     model: Model, *, faults: Faults = NO_FAULTS, key: str | None = None, fates: Sequence[Fate] = ("complete",)
 ) -> Iterator[str]:
     """Serve on a free port in a separate thread, and give the base URL. The model runs in that thread's loop."""
-    with _listen(0) as listening:
-        server = _server(make_app(model, faults, key=key, fates=fates))
-        thread = threading.Thread(target=lambda: asyncio.run(server.serve(sockets=[listening])), daemon=True)
-        thread.start()
-        try:
-            yield _url(listening)
-        finally:
-            server.should_exit = True
-            thread.join(10)
+    with app_in_thread(make_app(model, faults, key=key, fates=fates)) as url:
+        yield f"{url}/v1"
 
 
 __all__ = ["Faults", "make_app", "serving"]

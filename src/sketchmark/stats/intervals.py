@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 Floats = npt.NDArray[np.float64]
+Whole = npt.NDArray[np.integer]
 Labels = Sequence[object] | npt.NDArray[np.generic]
 
 
@@ -89,12 +90,18 @@ def likeness_in(groups: Clusters, x: Floats) -> float:
     return min(1.0, max(0.0, (between - inside) / whole)) if whole > 0 else 0.0
 
 
-def _codes(labels: Labels) -> npt.NDArray[np.intp]:
+def numbered(values: npt.NDArray[np.generic]) -> Whole:
+    """Return the number of each value among the different ones, in the order of their first appearance."""
+    _, first, inverse = np.unique(values, return_index=True, return_inverse=True)
+    rank = np.empty(len(first), np.intp)
+    rank[np.argsort(first, kind="stable")] = np.arange(len(first))
+    found: Whole = rank[inverse.reshape(-1)]
+    return found
+
+
+def _codes(labels: Labels) -> Whole:
     if isinstance(labels, np.ndarray) and labels.dtype.kind in "iu":  # the same order without a loop
-        _, first, inverse = np.unique(labels, return_index=True, return_inverse=True)
-        rank = np.empty(len(first), dtype=np.intp)
-        rank[np.argsort(first, kind="stable")] = np.arange(len(first))
-        return rank[inverse.reshape(-1)]
+        return numbered(labels)
     seen: dict[object, int] = {}
     codes = np.empty(len(labels), dtype=np.intp)
     for place, label in enumerate(labels):
@@ -302,6 +309,60 @@ def effective_size(groups: Clusters, x: Floats, binary_variance: float, between:
     ratio = float(np.var(x, ddof=1)) / binary_variance
     ratio += (1 - ratio) * (1 + between) ** -1.5
     return n / ratio, quantile
+
+
+@dataclass(frozen=True)
+class Crossed:
+    """Contributions of single answers to a mean or a difference, where people and samples are crossed: each person
+    answered several samples, and each sample was answered by several people. An answer without a person (-1) is a
+    model's."""
+
+    values: Floats
+    """Centred and weighted, so that they sum to zero and their sum's variance is that of the estimate."""
+    people: Whole
+    samples: Whole
+
+    def variance(self) -> tuple[float, float]:
+        """Return (variance, degrees of freedom) by two-way clusters: V(people) + V(samples) - V(single answers), and
+        one less than the fewer of both. At least the larger of the two one-way variances, since the sum can be
+        negative by chance."""
+        theirs = self.people >= 0
+        one_way = []
+        for codes, values in ((self.people[theirs], self.values[theirs]), (self.samples, self.values)):
+            sums = np.bincount(codes, weights=values)[np.unique(codes)]
+            one_way.append((float(np.sum(sums**2)) * len(sums) / max(1, len(sums) - 1), len(sums)))
+        (by_people, people), (by_samples, samples) = one_way
+        alone = float(np.sum(self.values[theirs] ** 2))
+        return max(by_people + by_samples - alone, by_people, by_samples), max(1.0, min(people, samples) - 1.0)
+
+
+def crossed_interval(
+    values: npt.ArrayLike, people: Labels, samples: Labels, clusters: Labels | None = None
+) -> Interval:
+    """Return the mean over samples of their means over people, with an interval for other people and other samples.
+
+    Scores in 0..1 get Wilson's interval on the number of independent answers with the same variance; if all answers
+    are alike, on the smaller of the numbers of people and samples. Others get a t interval. `clusters` of samples
+    that share a source take the place of samples in the variance.
+    """
+    x, who, what = numbers(values), _codes(people), _codes(samples)
+    if not len(x):
+        return Interval(None, None, None, 0, "none")
+    counts = np.bincount(what)
+    weights = 1 / (len(counts) * counts[what])
+    mean = float(np.sum(weights * x))
+    groups = what if clusters is None else _codes(clusters)
+    variance, df = Crossed(weights * (x - mean), who, groups).variance()
+    quantile, method = t_quantile(UPPER, df), "two-way"
+    if groups.max() < 1 or who.max() < 1:
+        return Interval(mean, None, None, len(counts), "none")
+    if x.min() < 0 or x.max() > 1:
+        half = quantile * variance**0.5
+        return Interval(mean, mean - half, mean + half, len(counts), method)
+    spread = mean * (1 - mean)
+    size = spread / variance if variance > 1e-12 else float(min(groups.max(), who.max()) + 1)
+    low, high = wilson(mean, size, quantile)
+    return Interval(mean, low, high, len(counts), method)
 
 
 def in_points(value: float, ci: Sequence[float | None] = ()) -> float:

@@ -7,12 +7,12 @@ one value per sample, so its interval is that of a mean and treats a sample as a
 from __future__ import annotations
 
 import math
-from collections import Counter
-from collections.abc import Hashable, Iterator, Sequence
-from dataclasses import dataclass
-from statistics import fmean, pvariance, variance
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
+import numpy.typing as npt
 
 from sketchmark.stats.differences import difference_interval
 from sketchmark.stats.intervals import (
@@ -21,15 +21,123 @@ from sketchmark.stats.intervals import (
     Floats,
     Interval,
     Labels,
+    Whole,
     interval,
     normal_quantile,
-    numbers,
+    numbered,
     studentised,
 )
 
-Drawings = Sequence[Sequence[float]]
-"""Scores of one sample: a list of answers for each drawing."""
-Nested = Sequence[Drawings]
+
+class Groups:
+    """Values by group. The groups have the numbers 0, 1, 2…, and none is empty."""
+
+    def __init__(self, of: Whole) -> None:
+        self.of = of
+        self._order = np.argsort(of, kind="stable")
+        ordered = of[self._order]
+        self._starts = np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1]])) if len(of) else ordered
+
+    @property
+    def first(self) -> Whole:
+        """The place of the first value of each group."""
+        return self._order[self._starts]
+
+    @cached_property
+    def sizes(self) -> Whole:
+        return np.bincount(self.of, minlength=len(self._starts))
+
+    def sum(self, values: Floats) -> Floats:
+        """Return the sums, added with more digits: groups with the same values in another order have equal sums."""
+        exact = np.add.reduceat(values[self._order].astype(np.longdouble), self._starts) if len(values) else values
+        return exact.astype(float)
+
+    def mean(self, values: Floats) -> Floats:
+        return self.sum(values) / self.sizes
+
+    def max(self, values: Floats) -> Floats:
+        return np.maximum.reduceat(values[self._order], self._starts) if len(values) else values
+
+    def min(self, values: Floats) -> Floats:
+        return np.minimum.reduceat(values[self._order], self._starts) if len(values) else values
+
+    def squares(self, values: Floats) -> Floats:
+        """Return the sums of squared deviations from the mean of the group."""
+        return self.sum((values - self.mean(values)[self.of]) ** 2)
+
+    def variance(self, values: Floats) -> Floats:
+        """Return the unbiased variances; 0 for a group of one."""
+        return self.squares(values) / np.maximum(1, self.sizes - 1)
+
+
+@dataclass(frozen=True, eq=False)
+class Nested:
+    """Scores of answers, each to a drawing (`drawing` has its number), and each drawing of a sample (`sample`)."""
+
+    scores: Floats
+    drawing: Groups
+    sample: Groups
+
+    @classmethod
+    def by(cls, sample: Whole, repeat: Whole, scores: Floats) -> Nested:
+        """Make it from the sample and the repeat of each score."""
+        drawing = numbered(sample.astype(np.int64) * (int(repeat.max(initial=0)) + 1) + repeat)
+        drawings = Groups(drawing)
+        return cls(scores, drawings, Groups(numbered(sample[drawings.first])))
+
+    @classmethod
+    def of(cls, samples: Sequence[Sequence[Sequence[float]]]) -> Nested:
+        """Make it from lists: samples of drawings of answers."""
+        rows = [
+            (number, repeat, score)
+            for number, drawings in enumerate(samples)
+            for repeat, answers in enumerate(drawings)
+            for score in answers
+        ]
+        sample, repeat, scores = (np.array(column) for column in zip(*rows, strict=True))
+        return cls.by(sample, repeat, scores.astype(float))
+
+    @cached_property
+    def of_drawing(self) -> Floats:
+        """The mean over the answers to each drawing."""
+        return self.drawing.mean(self.scores)
+
+    @cached_property
+    def means(self) -> Floats:
+        """The mean of each sample: over its drawings, of the means over their answers."""
+        return self.sample.mean(self.of_drawing)
+
+    @property
+    def noise(self) -> Floats:
+        """The variance of each sample's mean."""
+        return self.sample.variance(self.of_drawing) / self.sample.sizes
+
+    @property
+    def between_drawings(self) -> Floats:
+        """Half the mean squared difference of two episodes of a sample with different drawings."""
+        inside = self.drawing.squares(self.scores) / self.drawing.sizes
+        return self.sample.variance(self.of_drawing) + self.sample.mean(inside)
+
+    @property
+    def between_answers(self) -> Floats:
+        """The variance between answers to one drawing, by sample; NaN without a drawing with two answers."""
+        several = self.drawing.sizes > 1
+        variances = np.where(several, self.drawing.variance(self.scores), 0.0)
+        counts = self.sample.sum(several.astype(float))
+        return np.where(counts > 0, self.sample.sum(variances) / np.maximum(counts, 1), np.nan)
+
+    def take(self, samples: Whole) -> Nested:
+        """Return some of the samples, in this order."""
+        number = np.full(len(self.sample.sizes), -1)
+        number[samples] = np.arange(len(samples))
+        of = number[self.sample.of]
+        kept = of >= 0
+        answers = kept[self.drawing.of]
+        drawing = (np.cumsum(kept) - 1)[self.drawing.of[answers]]
+        return Nested(self.scores[answers], Groups(drawing), Groups(of[kept]))
+
+
+Chance = Callable[[int, int, int], float]
 
 
 def pass_at(n: int, right: int, k: int) -> float:
@@ -42,25 +150,41 @@ def pass_all(n: int, right: int, k: int) -> float:
     return math.comb(right, k) / math.comb(n, k)
 
 
-def vote(answers: Sequence[Hashable], scores: Sequence[float]) -> tuple[float, bool]:
-    """Return the score of the most frequent answer, and whether several are. Then it is the mean over them."""
-    counts = Counter(answers)
-    most = max(counts.values())
-    first = {answer: fmean(s for a, s in zip(answers, scores, strict=True) if a == answer) for answer in counts}
-    tied = [first[answer] for answer, count in counts.items() if count == most]
-    return fmean(tied), len(tied) > 1
+def chances(chance: Chance, n: Whole, right: Whole, k: int) -> Floats:
+    """Return `pass_at` or `pass_all` of many samples."""
+    pairs, inverse = np.unique(np.stack([n, right]), axis=1, return_inverse=True)
+    found: Floats = np.array([chance(int(a), int(b), k) for a, b in pairs.T])[inverse.reshape(-1)]
+    return found
 
 
-def best_by(guides: Sequence[float], scores: Sequence[float]) -> float:
-    """Return the score of the episode with the highest guide; the mean if several have it."""
-    top = max(guides)
-    return fmean(score for guide, score in zip(guides, scores, strict=True) if guide == top)
+def votes(samples: Groups, answers: Whole, scores: Floats) -> tuple[Floats, npt.NDArray[np.bool_]]:
+    """Return the score of the most frequent answer of each sample, and whether several are. Then it is the mean over
+    them. Equal answers have equal numbers; those below 0 have no vote, and a sample without one scores 0."""
+    voting = np.flatnonzero(answers >= 0)
+    found, tied = np.zeros(len(samples.sizes)), np.zeros(len(samples.sizes), bool)
+    if len(voting):
+        choices = Groups(numbered(samples.of[voting] * (int(answers.max()) + 1) + answers[voting]))
+        sample = samples.of[voting][choices.first]
+        among = Groups(numbered(sample))
+        top = choices.sizes == among.max(choices.sizes.astype(float))[among.of]
+        score = choices.mean(scores[voting])
+        places = sample[among.first]
+        found[places] = among.sum(np.where(top, score, 0.0)) / among.sum(top.astype(float))
+        tied[places] = among.sum(top.astype(float)) > 1
+    return found, tied
 
 
-def agreement(answers: Sequence[Hashable]) -> float:
-    """Return the chance that two of the episodes give the same answer."""
-    n = len(answers)
-    return sum(count * (count - 1) for count in Counter(answers).values()) / (n * (n - 1))
+def best_by(samples: Groups, guides: Floats, scores: Floats) -> Floats:
+    """Return the score of the episode of each sample with the highest guide; the mean if several have it."""
+    top = guides == samples.max(guides)[samples.of]
+    return samples.sum(np.where(top, scores, 0.0)) / samples.sum(top.astype(float))
+
+
+def agreements(samples: Groups, answers: Whole) -> Floats:
+    """Return the chance that two episodes of a sample give the same answer; needs two episodes of each."""
+    choices = Groups(numbered(samples.of * (int(answers.max()) + 2) + answers + 1))
+    among, n = Groups(numbered(samples.of[choices.first])), samples.sizes
+    return among.sum((choices.sizes * (choices.sizes - 1)).astype(float)) / (n * (n - 1))
 
 
 @dataclass(frozen=True)
@@ -92,23 +216,19 @@ def components(scores: Nested, clusters: Labels | None = None) -> Components:
     and `drawings` is the paired difference of the two. The variance between samples is that of their means, without
     the part that comes from the episodes.
     """
-    keep = [place for place, drawings in enumerate(scores) if len(drawings) > 1]
-    labels = None if clusters is None else [clusters[place] for place in keep]
-    several = [scores[place] for place in keep]
-    bounded = all(0 <= answer <= 1 for drawings in several for answers in drawings for answer in answers)
-    if len(several) < 2:
+    keep = np.flatnonzero(scores.sample.sizes > 1)
+    if len(keep) < 2:
         return Components(None, None)
-    within = numbers([_between_drawings(drawings) for drawings in several])
-    means = numbers([fmean(map(fmean, drawings)) for drawings in several])
-    noise = numbers([variance(list(map(fmean, drawings))) / len(drawings) for drawings in several])
-    n = len(means)
-    spread = (means - means.mean()) ** 2 * n / (n - 1) - noise
+    labels = None if clusters is None else np.asarray(clusters)[keep]
+    several = scores.take(keep)
+    bounded = bool(np.all((several.scores >= 0) & (several.scores <= 1)))
+    within, means, n = several.between_drawings, several.means, len(several.means)
+    spread = (means - means.mean()) ** 2 * n / (n - 1) - several.noise
     samples = _floored(_widened(_of_difference(spread, labels, bounded), means, labels))
     episodes = _of_proportion(within, labels, bounded)
-    read = [_between_answers(drawings) for drawings in several]
-    if any(one is None for one in read):
+    reading = several.between_answers
+    if np.isnan(reading).any():
         return Components(samples, episodes)
-    reading = numbers([one or 0.0 for one in read])
     drawings = _floored(_of_difference(2 * (within - reading), labels, bounded), 0.5)
     return Components(samples, episodes, drawings, _of_proportion(reading, labels, bounded))
 
@@ -122,16 +242,6 @@ def _widened(found: Interval, means: Floats, labels: Labels | None) -> Interval:
     more = normal_quantile(UPPER) ** 2 * groups.variance_of_mean()[0]
     low, high = math.hypot(found.mean - found.low, more), math.hypot(found.high - found.mean, more)
     return Interval(found.mean, found.mean - low, found.mean + high, found.n, found.method)
-
-
-def _between_drawings(drawings: Drawings) -> float:
-    """Half the mean squared difference of two episodes with different drawings."""
-    return variance(list(map(fmean, drawings))) + fmean(map(pvariance, drawings))
-
-
-def _between_answers(drawings: Drawings) -> float | None:
-    found = [variance(answers) for answers in drawings if len(answers) > 1]
-    return fmean(found) if found else None
 
 
 def _of_proportion(values: Floats, labels: Labels | None, bounded: bool) -> Interval:
@@ -158,7 +268,7 @@ def _floored(found: Interval, factor: float = 1.0) -> Interval:
     """A variance is not negative. Its estimate may be: cut off, it would be biased, so only the interval is."""
     made = _scaled(found, factor)
     low, high = (None if end is None else max(0.0, end) for end in (made.low, made.high))
-    return Interval(made.mean, low, high, made.n, made.method)
+    return replace(made, low=low, high=high)
 
 
 @dataclass(frozen=True)
@@ -189,17 +299,17 @@ class Spread:
 def spread_of(direct: Nested, drawn: Nested) -> Spread | None:
     """Measure the spread of a gain in a run with repeats, sample by sample; None without two repeats on both sides. A
     part that is negative by chance counts as 0. Without several answers, answers count as part of the drawing."""
-    pairs = [(a, b) for a, b in zip(direct, drawn, strict=True) if len(a) > 1 and len(b) > 1]
-    if len(pairs) < 2:
+    both = np.flatnonzero((direct.sample.sizes > 1) & (drawn.sample.sizes > 1))
+    if len(both) < 2:
         return None
-    gains = [fmean(map(fmean, b)) - fmean(map(fmean, a)) for a, b in pairs]
-    noise = [variance(list(map(fmean, one))) / len(one) for pair in pairs for one in pair]
-    read = [found for _, b in pairs if (found := _between_answers(b)) is not None]
-    answer = fmean(read) if read else 0.0
+    one, other = direct.take(both), drawn.take(both)
+    read = other.between_answers
+    answer = 0.0 if np.isnan(read).all() else float(np.nanmean(read))
+    noise = float(one.noise.mean() + other.noise.mean())
     return Spread(
-        between=max(0.0, variance(gains) - 2 * fmean(noise)),
-        direct=fmean(_between_drawings(a) for a, _ in pairs),
-        drawing=max(0.0, fmean(_between_drawings(b) for _, b in pairs) - answer),
+        between=max(0.0, float(np.var(other.means - one.means, ddof=1)) - noise),
+        direct=float(one.between_drawings.mean()),
+        drawing=max(0.0, float(other.between_drawings.mean()) - answer),
         answer=answer,
     )
 

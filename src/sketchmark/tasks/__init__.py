@@ -12,7 +12,7 @@ from typing import Any
 
 import msgspec
 
-from sketchmark.episode import Aggregator, Episode, Scorer, Settler, Total, rules_of
+from sketchmark.episode import Aggregator, Combiner, Episode, Scorer, Settler, Total, rules_of
 from sketchmark.episode.model import Options
 from sketchmark.episode.protocol import PROTOCOLS, FilledPrompts, Protocol
 from sketchmark.episode.sample import Draft, Drafts, Sample
@@ -22,7 +22,7 @@ from sketchmark.tasks.files import BLIND, lineage, merged
 from sketchmark.tasks.names import CodeNames, by_alias, is_code
 from sketchmark.tasks.published import FILE, Published, published_beside
 from sketchmark.tasks.schema import ModeBlock, Settings, TaskFile
-from sketchmark.worlds import World
+from sketchmark.worlds import World, refuse_training_seed
 
 RA_AL = "ra-al"
 """The scoring that every task has: does the drawing follow the reasoning, and the answer the drawing? It uses
@@ -195,6 +195,7 @@ class Task:
         """Stream the samples, without holding all of them. Generated worlds are endless, so they have a
         `default_limit`. A source that takes a `limit` receives it and may fetch less; one that takes `beside`
         receives the folder of the task's file."""
+        refuse_training_seed(seed)
         source = dict(self.declared.source)
         make = self._code.find(source.pop("use"))
         most = limit if limit is not None else self.declared.default_limit
@@ -269,6 +270,10 @@ class Task:
     @property
     def settle(self) -> Settler | None:
         return self._code.bound(self.declared.settle) if self.declared.settle else None
+
+    @property
+    def combine(self) -> Combiner | None:
+        return self._code.bound(self.declared.combine) if self.declared.combine else None
 
     @property
     def total(self) -> Total | None:

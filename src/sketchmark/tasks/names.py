@@ -241,7 +241,7 @@ def _unknown(dotted: str) -> UnknownName:
 def named_in(file: TaskFile) -> list[str]:
     """Return every name of code in a task file."""
     entries = [file.source, *file.scorers, file.aggregate, file.settle, file.submission, file.replies, file.total]
-    entries += [file.drawn, *([] if isinstance(file.guesses, list) else [file.guesses])]
+    entries += [file.drawn, file.combine, *([] if isinstance(file.guesses, list) else [file.guesses])]
     entries += [block.protocol for block in file.modes.values() if is_code(block.protocol)]
     named = [entry.get("use") if isinstance(entry, Mapping) else entry for entry in entries]
     return [name for name in named if name]

@@ -160,6 +160,10 @@ class TaskFile(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         Code | Call | None,
         Meta(description="(score rows, scoring) -> sample -> its values, if other rows decide them too."),
     ] = None
+    combine: Annotated[
+        Code | Call | None,
+        Meta(description="(score rows of all repeats, scoring) -> sample -> Scores, if its repeats have one score."),
+    ] = None
     guesses: Annotated[
         Annotated[list[str], Meta(max_length=1000)] | Code | Call | None,
         Meta(

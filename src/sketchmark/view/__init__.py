@@ -12,7 +12,7 @@ import re
 import secrets
 import socket
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
@@ -45,6 +45,8 @@ _HEADERS = {
     "Cross-Origin-Opener-Policy": "same-origin",
 }
 
+LOOPBACK, READING = ("127.0.0.1", "localhost"), ("GET", "HEAD")
+
 
 class Guard:
     """Middleware that admits requests with this server's name and the token, first in the address, then in a cookie.
@@ -53,9 +55,17 @@ class Guard:
     machine.
     """
 
-    def __init__(self, app: ASGIApp, token: str) -> None:
-        self.app = app
-        self.token = token
+    def __init__(
+        self,
+        app: ASGIApp,
+        token: str,
+        hosts: Sequence[str] = LOOPBACK,
+        methods: Sequence[str] = READING,
+        command: str = "view",
+        secure: bool = False,
+    ) -> None:
+        self.app, self.token, self.hosts, self.methods = app, token, hosts, methods
+        self.command, self.secure = command, secure
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -74,9 +84,9 @@ class Guard:
     def _answer(self, scope: Scope) -> ASGIApp:
         headers = Headers(scope=scope)
         host, _, port = headers.get("host", "").partition(":")
-        if host not in ("127.0.0.1", "localhost"):
+        if host not in self.hosts:
             return PlainTextResponse("This is not the address of this server.\n", 421)
-        if scope["method"] not in ("GET", "HEAD"):
+        if scope["method"] not in self.methods:
             return PlainTextResponse("The viewer only reads.\n", 405)
         cookie = f"sketchmark_{port or '80'}"
         query = parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True)
@@ -85,12 +95,12 @@ class Guard:
             rest = urlencode([(key, value) for key, value in query if key != "token"])
             path = scope["path"] if not scope["path"].startswith("//") else "/"
             answer = RedirectResponse(path + (f"?{rest}" if rest else ""), 303)
-            answer.set_cookie(cookie, self.token, httponly=True, samesite="lax")
+            answer.set_cookie(cookie, self.token, httponly=True, samesite="lax", secure=self.secure)
             return answer
         if self._is_token(cookie_parser(headers.get("cookie", "")).get(cookie, "")):
             return self.app
         return PlainTextResponse(
-            "Open the address that `sketchmark view` printed: it holds the key to this page.\n", 403
+            f"Open the address that `sketchmark {self.command}` printed: it holds the key to this page.\n", 403
         )
 
     def _is_token(self, given: str) -> bool:
@@ -223,8 +233,14 @@ def serving(root: Path) -> Iterator[str]:
 
 def _prepare(root: Path, port: int) -> tuple[uvicorn.Server, socket.socket, str]:
     token = secrets.token_urlsafe(24)
+    server, listening = prepare_server(make_app(root, token), HOST, port)
+    return server, listening, f"http://{HOST}:{listening.getsockname()[1]}/?token={token}"
+
+
+def prepare_server(app: ASGIApp, host: str, port: int) -> tuple[uvicorn.Server, socket.socket]:
+    """Make a server for an application, and the socket that it is to listen on."""
     config = uvicorn.Config(
-        make_app(root, token),
+        app,
         ws="none",
         loop="asyncio",
         log_config=None,
@@ -233,7 +249,7 @@ def _prepare(root: Path, port: int) -> tuple[uvicorn.Server, socket.socket, str]
         timeout_graceful_shutdown=2,
     )
     try:
-        listening = socket.create_server((HOST, port))
+        listening = socket.create_server((host, port))
     except (OSError, OverflowError) as error:
-        raise BadInput(f"cannot listen on {HOST}:{port}: {error}", "--port 0 takes any free port") from error
-    return uvicorn.Server(config), listening, f"http://{HOST}:{listening.getsockname()[1]}/?token={token}"
+        raise BadInput(f"cannot listen on {host}:{port}: {error}", "--port 0 takes any free port") from error
+    return uvicorn.Server(config), listening

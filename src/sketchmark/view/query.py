@@ -17,7 +17,7 @@ from sketchmark.episode.model import Finish
 from sketchmark.episode.sample import Author
 from sketchmark.folder import EPISODES
 from sketchmark.folder.columns import Array, Floats
-from sketchmark.folder.format import EpisodeLine, Score
+from sketchmark.folder.format import EpisodeLine, Score, episode_key
 from sketchmark.folder.index import CellView, RunView, outcome
 from sketchmark.folder.records import drawings_right, drawn_names, input_names, said, sound_names
 from sketchmark.folder.results_format import TwoReadings
@@ -168,9 +168,9 @@ class Query:
             keep &= became == (CHANGES.index(self.change) if self.change in CHANGES else -2)
         places = np.flatnonzero(keep)
         if unscored and len(episodes) > len(rows.align(episodes)[0]):
-            known = rows.places()
-            left = [place for place, sample in enumerate(episodes) if sample not in known]
-            places = np.concatenate([places, -1 - np.array(left, dtype=np.intp)])
+            scored = np.zeros(len(episodes), bool)
+            scored[rows.align(episodes)[1]] = True
+            places = np.concatenate([places, -1 - np.flatnonzero(~scored)])
         for chosen in (matching(cell, self.text) if self.text else None, disagreed):
             if chosen is not None:
                 places = np.array([place for place in places.tolist() if key_at(cell, place) in chosen], np.intp)
@@ -200,7 +200,7 @@ def changes(run: RunView, cell: CellView) -> Array:
 
 def key_at(cell: CellView, place: int) -> str:
     """Return the key of a row, or of an episode without one (`-1 - place`)."""
-    return cell.rows.keys_in_order[place] if place >= 0 else cell.episodes.keys_in_order[-1 - place]
+    return cell.rows.key(place) if place >= 0 else cell.episodes.key(-1 - place)
 
 
 class Hits(Sequence[Hit]):
@@ -244,10 +244,11 @@ class Hits(Sequence[Hit]):
         """Return the places of a sample in the list."""
         wanted = np.full(len(self.cells), np.iinfo(np.int32).max, np.int64)
         for number, cell in enumerate(self.cells):
-            if sample in cell.rows:
-                wanted[number] = cell.rows.places()[sample]
-            elif sample in cell.episodes:
-                wanted[number] = -1 - cell.episodes.places()[sample]
+            place, played = cell.rows.place(sample), cell.episodes.place(sample)
+            if place is not None:
+                wanted[number] = place
+            elif played is not None:
+                wanted[number] = -1 - played
         found: list[int] = np.flatnonzero(self._place == wanted[self._cell]).tolist() if len(self) else []
         return found
 
@@ -385,19 +386,28 @@ def card(run: RunView, hit: Hit) -> dict[str, Any]:
         "true": true[wrong] if wrong is not None and wrong < len(true) else None,
         "answer": parsed(notes, answers),
         "expected": plain_answer(notes.get("expected")),
-        "direct": direct_answer(base, hit.sample) if base else None,
+        "direct": direct_answer(base, record) if base else None,
         "seconds": record.seconds,
         "tokens": hit.row.usage.get("tokens_out", 0) if hit.row else 0,
     }
 
 
-def direct_answer(base: CellView, sample: str) -> dict[str, Any] | None:
+def counterpart(cell: CellView, record: EpisodeLine) -> str | None:
+    """Return the episode of another cell that belongs to this one: of the same repeat and answer, else of the same
+    repeat, else the first of the sample; None if there is none."""
+    sample = record.sample.id
+    keys = record.key, episode_key(sample, record.repeat), sample
+    return next((key for key in keys if key in cell.episodes), None)
+
+
+def direct_answer(base: CellView, record: EpisodeLine) -> dict[str, Any] | None:
     """Return the answer without drawing to the same sample; None if there is none."""
-    if sample not in base.episodes:
+    sample = counterpart(base, record)
+    if sample is None:
         return None
     score = base.score(sample)
     answer = parsed(score.notes if score else {}, said(base.episode(sample)))
-    return {"cell": base.name, "outcome": outcome(base.value(sample)), "answer": answer}
+    return {"cell": base.name, "sample": sample, "outcome": outcome(base.value(sample)), "answer": answer}
 
 
 def parsed(notes: Mapping[str, Any], answers: Sequence[str]) -> Any:

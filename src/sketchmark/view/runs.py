@@ -10,6 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
+from sketchmark.comparison.headlines import repeats_table
 from sketchmark.comparison.leaderboard import standings
 from sketchmark.errors import BadInput, SketchmarkError
 from sketchmark.files.jsonl import plain
@@ -130,6 +131,7 @@ def run_row(run: RunView) -> dict[str, Any]:
         "model": run.model,
         "args": {key: value for key, value in about.model.args.items() if isinstance(value, (str, int, float, bool))},
         "tags": _tags(about),
+        "people": about.people,
         "started": about.started,
         "state": run.state(time.time()),
         "why": about.ended.why if about.ended else "",
@@ -229,26 +231,75 @@ def run_charts(run: RunView) -> dict[str, Any]:
         "saved_chart": str(charts.scores(panels, 900).svg()) if panels else "",
         "curves": [_curve(one) for one in summary.curves(run)],
         "drawing_and_answer": plain(drawn),
+        "repeats": _repeats(run),
         "readings": scorings.told(run.folder),
         "findings": findings(run),
     }
+
+
+def _repeats(run: RunView) -> dict[str, Any] | None:
+    """Return the table of repeated episodes as of the last scoring, and charts of pass@k by k."""
+    stored = summary.live_results(run)
+    table = repeats_table({(name,): cell.repeats for name, cell in stored.items() if cell.repeats})
+    if table is None:
+        return None
+    charts = [_curve(one, name) for name, one in summary.passes(stored)]
+    return {"columns": table.columns, "rows": table.rows, "below": table.below, "charts": charts}
 
 
 def _both(draw: Callable[[float], Drawing]) -> dict[str, str]:
     return {"wide": str(draw(WIDE).svg(page=True)), "narrow": str(draw(NARROW).svg(page=True))}
 
 
-def _curve(found: summary.Curve) -> dict[str, Any]:
-    title = f"{found.task}: score by {found.key}"
-    draw: Callable[[float], Drawing] = partial(charts.curve, found)
+def _curve(found: summary.Curve, name: str = "score") -> dict[str, Any]:
+    title = f"{found.task}: {name} by {found.key}"
+    draw: Callable[[float], Drawing] = partial(charts.curve, found, name=name)
     if not found.numeric:
         draw = partial(charts.forest, charts.groups_of(found), signed=False)
     pictures = {"wide": str(draw(560).svg(page=True)), "narrow": str(draw(NARROW).svg(page=True))}
     return {"task": found.task, "title": title, **pictures}
 
 
+def _rows_of_people(rows: Sequence[Mapping[str, Any]]) -> dict[str, Mapping[str, Any]]:
+    """Return task → the row of the most people, for tasks that people and models ran."""
+    found: dict[str, Mapping[str, Any]] = {}
+    for row in rows:
+        for task in row["tasks"]:
+            if row["people"] > (found[task]["people"] if task in found else 0):
+                found[task] = row
+    models = {task for row in rows if not row["people"] for task in row["tasks"]}
+    return {task: row["tasks"][task] for task, row in found.items() if task in models}
+
+
+def with_people(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the rows of a leaderboard with a line at the score of people in each chart."""
+    people = _rows_of_people(rows)
+    made = []
+    for row in rows:
+        tasks = dict(row["tasks"])
+        for task in tasks.keys() & people.keys():
+            own, best = tasks[task], people[task]["drawn"] or people[task]["direct"]
+            if best and (own["direct"] or own["drawn"]):
+                ends = (_mean_in(own["direct"]), _mean_in(own["drawn"]))
+                line = _mean_in(best)
+                label = f"{own['label']}; people {percent(best['mean'], best['ci95'])}%"
+                picture = str(dumbbell(*ends, label, people=line).svg(page=True))
+                tasks[task] = {**own, "picture": picture, "label": label}
+        made.append({**row, "tasks": tasks})
+    return made
+
+
+def _mean_in(found: Mapping[str, Any] | None) -> Mean | None:
+    return Mean(found["mean"], (found["ci95"][0], found["ci95"][1]), found["n"]) if found else None
+
+
 def gain_forest(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Draw the gains by drawing of several runs, task by task."""
+    """Draw the gains by drawing of several runs, task by task, with a line at the gain of people."""
+    people = {
+        task: found["gain"]["gain"]
+        for task, found in _rows_of_people(rows).items()
+        if found["gain"] and found["gain"]["gain"] is not None
+    }
     groups: dict[str, list[charts.Row]] = {}
     for row in rows:
         for task, found in row["tasks"].items():
@@ -258,7 +309,7 @@ def gain_forest(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
                 groups.setdefault(task, []).append(
                     charts.Row(label, mean, gain.get("verdict") in ("better", "worse"))
                 )
-    return {"forest": _both(lambda width: charts.forest(groups, width)) if groups else None}
+    return {"forest": _both(lambda width: charts.forest(groups, width, people=people)) if groups else None}
 
 
 def two_strips(run: RunView) -> list[dict[str, Any]]:

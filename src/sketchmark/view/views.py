@@ -10,6 +10,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any, cast
 
+import numpy as np
+
 from sketchmark.comparison.pairs import (
     across_canvases,
     across_modes,
@@ -19,19 +21,22 @@ from sketchmark.comparison.pairs import (
 from sketchmark.errors import BadInput
 from sketchmark.files.jsonl import plain, read_regular
 from sketchmark.folder import differences
-from sketchmark.folder.format import DRAWING_MODE, label_of
+from sketchmark.folder.format import DRAWING_MODE, EpisodeLine, label_of
 from sketchmark.folder.index import CellView, RunView, change, outcome
 from sketchmark.folder.records import said
 from sketchmark.media import Picture
 from sketchmark.results import summary
+from sketchmark.results.repeats import sample_codes
 from sketchmark.view import media
 from sketchmark.view.media import Thumbnails
 from sketchmark.view.query import (
     PAGE,
+    Hit,
     Hits,
     Query,
     Readings,
     card,
+    counterpart,
     direct_answer,
     facets,
     parsed,
@@ -47,6 +52,7 @@ from sketchmark.view.runs import (
     run_row,
     standing_row,
     two_strips,
+    with_people,
 )
 
 Family = list[tuple[CellView, CellView]]
@@ -131,7 +137,7 @@ class Views:
 
         with self._lock:
             found = sorted(self._shelf.rows(row), key=lambda one: (one["model"], one["run"]))
-            return {"runs": found, "troubles": self._shelf.troubles}
+            return {"runs": with_people(found), "troubles": self._shelf.troubles}
 
     def run(self, asked: Parameters) -> dict[str, Any]:
         run = self._run(asked)
@@ -202,17 +208,18 @@ class Views:
             "frames": media.frames(cell.folder, record, notes),
             "answer": parsed(notes, said(record)),
             "expected": plain_answer(notes.get("expected")),
-            "direct": direct_answer(base, sample) if base else None,
+            "direct": direct_answer(base, record) if base else None,
             "sounds": media.in_words(cell.folder, record),
             "score": plain(score),
             "readings": [plain(found[sample]) for found in read.values() if sample in found],
             "outcome": outcome(cell.value(sample)),
-            "change": change(base.value(sample), cell.value(sample)) if base else None,
+            "change": _change(base, cell, record) if base else None,
             "siblings": [
-                {"cell": other.name, "outcome": outcome(other.value(sample))}
+                {"cell": other.name, "sample": key, "outcome": outcome(other.value(key))}
                 for other in run.cells.values()
-                if other.task == cell.task and sample in other.episodes
+                if other.task == cell.task and (key := counterpart(other, record))
             ],
+            **_repeats(run, cell, record),
             "position": at + 1,
             "total": len(hits),
             "before": _neighbour(hits, at, -1, cell),
@@ -232,7 +239,8 @@ class Views:
                 ("compare", before.name, right.key, right.version, after.name),
                 lambda: summary.paired(before, after, family_of(left, right, before, after)),
             )
-            samples = [sample for sample in before.order() if sample in after.episodes]
+            there = set(after.episodes)
+            samples = [sample for sample in before.order() if sample in there]
             values = before.values(samples), after.values(samples)
             became = [change(*each) for each in zip(*values, strict=True)]
         table = {"helped": 0, "hurt": 0, "right": 0, "wrong": 0}
@@ -305,6 +313,30 @@ class Views:
         return read_regular(path)
 
 
+_REPEATS = 64
+"""Repeats and answers of a sample that a page shows."""
+
+
+def _repeats(run: RunView, cell: CellView, record: EpisodeLine) -> dict[str, Any]:
+    """Return all episodes of a sample in this cell, in the order of their repeats and answers; nothing if there is
+    only one."""
+    codes = sample_codes(cell.episodes)
+    places = np.flatnonzero(codes == codes[cell.episodes.place(record.key)])
+    keys = [cell.episodes.key(at) for at in places[:_REPEATS].tolist()]
+    hits = (Hit(cell, key, cell.rows.get(key), cell.value(key), None) for key in keys)
+    arrays = cell.episodes.arrays
+    shown = [
+        {**card(run, hit), "repeat": int(arrays["repeat"][at]), "branch": int(arrays["branch"][at])}
+        for at, hit in zip(places, hits, strict=False)
+    ]
+    return {"repeats": shown, "repeated": len(places)} if len(places) > 1 else {"repeats": [], "repeated": 0}
+
+
+def _change(base: CellView, cell: CellView, record: EpisodeLine) -> str | None:
+    key = counterpart(base, record)
+    return change(base.value(key), cell.value(record.key)) if key else None
+
+
 def _report_of(run: RunView) -> Path | None:
     try:
         path = run.folder.report_file
@@ -365,9 +397,8 @@ def _choices(run: RunView) -> list[dict[str, str]]:
 def _matrix(cells: Sequence[CellView | None]) -> dict[str, Any]:
     """Return the samples that every run has, those on which the runs disagree first."""
     having = [cell for cell in cells if cell]
-    shared = (
-        [sample for sample in having[0].order() if all(sample in cell.episodes for cell in having)] if having else []
-    )
+    everywhere = set[str].intersection(*(set(cell.episodes) for cell in having)) if having else set()
+    shared = [sample for sample in having[0].order() if sample in everywhere] if having else []
     by_cell = [[outcome(value) for value in cell.values(shared)] if cell else [""] * len(shared) for cell in cells]
     outcomes = dict(zip(shared, map(list, zip(*by_cell, strict=True)), strict=True)) if shared else {}
     disagreed = [sample for sample in shared if len(set(filter(None, outcomes[sample]))) > 1]

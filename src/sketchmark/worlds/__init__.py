@@ -28,6 +28,8 @@ from sketchmark.media import Picture
 Label = int | str
 """Content of one cell, in the image reader's shorthand."""
 
+LEVELS = (1, 2, 3, 4, 5)
+
 Add = Callable[[int, Sample], None]
 """Writes one sample, given its number in the set."""
 
@@ -165,6 +167,8 @@ class World:
     """For worlds without a `board`: returns what an image shows, line by line; None if it cannot be read."""
     scorers: Mapping[str, Scorer] = field(default_factory=dict)
     """Scorers by the name that task files and run folders use: `score` is `NAME.score` there."""
+    chances: tuple[float, ...] = ()
+    """Expected headline score of `player/random` at each level; empty for worlds without levels."""
     protocols: Mapping[str, Protocol] = field(default_factory=dict)
     """Protocols that any task file may name."""
     rank: int = 100
@@ -275,8 +279,24 @@ def _installed() -> dict[str, Load]:
     return {point.name: partial(import_module, point.module) for point in metadata.entry_points(group=_GROUP)}
 
 
+def check_level(name: str, level: int) -> None:
+    """Refuse a level that a world does not have."""
+    if level not in LEVELS:
+        raise BadInput(f"{name} has no level {level}", f"levels are {LEVELS[0]} to {LEVELS[-1]}")
+
+
 _STRIDE = 1_000_003
 """Seeds of neighbouring runs must not overlap: run seed 1, sample 0 is not run seed 0, sample 1."""
+
+
+FIRST_TRAINING_SEED = 10**15
+"""Seeds of this size, or below minus this, are for training (`sketchmark.training`). A task refuses them, so a run
+never has a training sample. Python's generators ignore the sign of a seed."""
+
+
+def refuse_training_seed(seed: int) -> None:
+    if abs(seed) >= FIRST_TRAINING_SEED:
+        raise BadInput(f"seed {seed} makes training samples", f"give a seed below {FIRST_TRAINING_SEED}")
 
 
 def numbered_seeds(seed: int) -> Iterator[tuple[int, int]]:

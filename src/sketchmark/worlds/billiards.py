@@ -28,9 +28,9 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from PIL import Image, ImageDraw
+from PIL import ImageDraw
 
-from sketchmark.worlds import boards
+from sketchmark.worlds import LEVELS, boards
 from sketchmark.worlds.boards import Places, Position, Values
 from sketchmark.worlds.steps import Scene, StepWorld
 
@@ -90,14 +90,13 @@ class _Look(NamedTuple):
     pockets: dict[str, str]
 
 
-_VIVID = dict(zip(COLOURS, ("#d42a45", "#4a78e8", "#3aa655", "#ffe14a", "#a557d8", "#f07818"), strict=True))
-_PALE = dict(zip(COLOURS, ("#ff5070", "#6f9bff", "#63dc7c", "#ffee70", "#c883ff", "#ff9a3c"), strict=True))
+_VIVID = boards.palette(COLOURS, "#d42a45 #4a78e8 #3aa655 #ffe14a #a557d8 #f07818")
+_PALE = boards.palette(COLOURS, "#ff5070 #6f9bff #63dc7c #ffee70 #c883ff #ff9a3c")
 _LOOKS = {
     "plain": _Look("#dfe3e0", "#4a5260", "#74b894", "#f4f6f8", "#1d2430", "#e0218a", _VIVID),
     "night": _Look("#10131c", "#3a4054", "#23405e", "#e8edf5", "#f0b429", "#ff4fa3", _PALE),
     "clay": _Look("#74482a", "#3a261a", "#bf9f72", "#f8f6f2", "#2a1d12", "#c2185b", _VIVID),
 }
-_PAGES = {name: look.page for name, look in _LOOKS.items()}
 _UNIT = 0.1
 _CORNER = np.array([(1 - WIDE * _UNIT) / 2, (1 - HIGH * _UNIT) / 2])
 """Side of a square and place of the table's corner, as proportions of the image."""
@@ -150,8 +149,8 @@ def _rolled(at: Position, way: Position) -> tuple[str | None, Position]:
 class Billiards(StepWorld[Table]):
     name = "billiards"
     about = "Tables with a ball, an arrow and six coloured pockets."
-    looks = tuple(_LOOKS)
-    chance = 1 / len(COLOURS)
+    palettes = _LOOKS
+    chances = (1 / len(COLOURS),) * len(LEVELS)
     vocabulary = frozenset(COLOURS)
     answers_in_moves = False
 
@@ -243,10 +242,9 @@ class Billiards(StepWorld[Table]):
         found = self._after_all(table, path)
         return found if found.path == tuple(path) else None
 
-    def paint(self, state: Table, size: int) -> Image.Image:
+    def paint_on(self, pen: ImageDraw.ImageDraw, state: Table, size: int) -> None:
         look = _LOOKS[state.look or "plain"]
-        image = Image.new("RGB", (size, size), look.page)
-        pen, unit = ImageDraw.Draw(image), _UNIT * size
+        unit = _UNIT * size
 
         def flat(places: Places | Sequence[Position]) -> list[float]:
             found: list[float] = (_on_page(places) * size).ravel().tolist()
@@ -280,12 +278,8 @@ class Billiards(StepWorld[Table]):
         pen.polygon(flat(_along(state.start, state.way, _HEAD)), fill=look.arrow)
         disc(state.start, _START, look.arrow)
         disc(stops[-1], _BALL_SIZE, look.ball)
-        return image
 
-    def see(self, values: Values) -> Table | None:
-        name = boards.look_of(values, _PAGES)
-        if name is None:
-            return None
+    def see(self, values: Values, name: str) -> Table | None:
         look = _LOOKS[name]
 
         def names(places: Places, palette: dict[str, str], most: float = 120) -> list[str | None]:
@@ -320,8 +314,7 @@ class Billiards(StepWorld[Table]):
 
         _, path = _in_turn(start, "", stops, balls, drawn)
         found = {end: colour for end, colour in zip(_ENDS, shown, strict=True) if colour}
-        table = self._table(start, way, found, path) if len(path) == len(stops + balls) else None
-        return replace(table, look=name) if table else None
+        return self._table(start, way, found, path) if len(path) == len(stops + balls) else None
 
 
 def _in_turn(

@@ -8,15 +8,16 @@ colours are Euclidean, in 0..255 per channel.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 from itertools import combinations
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sketchmark.errors import BadInput
 from sketchmark.media import Picture
-from sketchmark.media.pixels import Runs
+from sketchmark.media.pixels import Runs, reduced
 
 if TYPE_CHECKING:
     from PIL import Image
@@ -196,7 +197,8 @@ def stained(
         allow(line - slack, across[0], line + slack, across[-1], look.between)
     for line in across[1:-1]:
         allow(down[0], line - slack, down[-1], line + slack, look.between)
-    bits = ((pixels.distances(look.palette) <= NEAR) << np.arange(len(look.palette))[:, None]).sum(axis=0)
+    shown = pixels.distances(look.palette) <= NEAR
+    bits = (shown << np.arange(len(look.palette), dtype=np.int32)[:, None]).sum(axis=0, dtype=np.int32)
     strange = (allowed & pixels.spread(bits)) == 0
     _explain_blends(pixels, strange, allowed, look.palette)
     most = np.array([[_STRANGE[len(content) > 2] for content in row] for row in contents])
@@ -228,11 +230,10 @@ def _cells_with_marks(
     for r, c in np.ndindex(found.shape):
         inner = strange[down[r] + slack + 1 : down[r + 1] - slack, across[c] + slack + 1 : across[c + 1] - slack]
         found[r, c] = bool(inner.size) and np.count_nonzero(inner) > most[r, c] * inner.size
-    around = strange.copy()
-    around[max(0, down[0]) : down[-1], max(0, across[0]) : across[-1]] = False
-    if np.count_nonzero(around) > finest * finest:
+    board = strange[max(0, down[0]) : down[-1], max(0, across[0]) : across[-1]]
+    if np.count_nonzero(strange) - np.count_nonzero(board) > finest * finest:
         found[:] = True
-    if min(strange.shape) >= finest:
+    if min(strange.shape) >= finest and np.count_nonzero(strange) >= finest * finest:
         sums = np.pad(strange.cumsum(axis=0, dtype=np.int32).cumsum(axis=1, dtype=np.int32), ((1, 0), (1, 0)))
         lower, upper = sums[finest:], sums[:-finest]
         full = lower[:, finest:] - upper[:, finest:] - lower[:, :-finest] + upper[:, :-finest] == finest * finest
@@ -244,24 +245,29 @@ def _cells_with_marks(
 
 def is_one_mark(mask: NDArray[np.bool_], filled: float) -> bool:
     """Test whether pixels are in one piece, about as high as wide, and fill so much of their frame."""
-    ys, xs = np.nonzero(mask)
-    if not len(ys):
+    rows, columns = np.flatnonzero(mask.any(axis=1)), np.flatnonzero(mask.any(axis=0))
+    if not len(rows):
         return False
-    mark = np.pad(mask[ys.min() : ys.max() + 1, xs.min() : xs.max() + 1], 1)
-    high, wide = mark.shape[0] - 2, mark.shape[1] - 2
-    if not 2 * high <= 3 * wide + 4 or not 2 * wide <= 3 * high + 4 or len(ys) < filled * high * wide:
+    mark = mask[rows[0] : rows[-1] + 1, columns[0] : columns[-1] + 1]
+    (high, wide), count = mark.shape, int(np.count_nonzero(mark))
+    if not 2 * high <= 3 * wide + 4 or not 2 * wide <= 3 * high + 4 or count < filled * high * wide:
         return False
     piece = np.zeros_like(mark)
-    piece[ys[len(ys) // 2] - ys.min() + 1, xs[len(ys) // 2] - xs.min() + 1] = True
+    piece.reshape(-1)[np.flatnonzero(mark)[count // 2]] = True
     while True:
-        grown = piece.copy()
-        for to, of in ((np.s_[1:], np.s_[:-1]), (np.s_[:-1], np.s_[1:])):
-            grown[to] |= piece[of]
-            grown[:, to] |= piece[:, of]
-        grown &= mark
+        grown = _along_columns(_along_columns(piece.T, mark.T).T, mark)
         if np.array_equal(grown, piece):
-            return int(np.count_nonzero(piece)) >= 0.97 * len(ys)
+            return int(np.count_nonzero(piece)) >= 0.97 * count
         piece = grown
+
+
+def _along_columns(piece: NDArray[np.bool_], mark: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Return a piece of a mark with all pixels that can be reached from it along columns."""
+    runs = np.cumsum(~np.pad(mark, ((1, 0), (0, 0))), axis=0)[1:] * mark.shape[1] + np.arange(mark.shape[1])
+    reached = np.zeros((mark.shape[0] + 2) * mark.shape[1], np.bool_)
+    reached[runs[piece]] = True
+    found: NDArray[np.bool_] = reached[runs] & mark
+    return found
 
 
 def painted(places: NDArray[np.uint8], palette: NDArray[np.uint8]) -> Picture:
@@ -285,9 +291,11 @@ Places = NDArray[np.float64]
 
 _AROUND = np.array([(x, y) for y in (-1, 0, 1) for x in (-1, 0, 1)], np.float64)
 _STRIP = 0.02
-_BLOCKS = 64
+READ_AT, _BLOCKS = 256, 64
+"""Pixels a side at which an image is read, and blocks a side in which it is compared with a rendering."""
 _GAIN, _OFFSET = (0.7, 1.3), 45.0
 """Limits of a recolouring that is not held against an image."""
+_BLACK, _WHITE = 4, 251
 _WORST, _MEAN = 60.0, 9.0
 """Largest difference of a block of pixels, and of all blocks on average, that blur and compression may cause."""
 
@@ -297,54 +305,79 @@ def page_of(values: Values) -> NDArray[np.float64]:
     height, width, _ = values.shape
     y, x = (max(1, round(_STRIP * length)) for length in (height, width))
     strips = (values[:y], values[-y:], values[:, :x], values[:, -x:])
-    found: NDArray[np.float64] = np.median(np.concatenate([strip.reshape(-1, 3)[::7] for strip in strips]), axis=0)
+    frame = np.concatenate([strip.reshape(-1, 3)[::7] for strip in strips])
+    frame.partition(len(frame) // 2, axis=0)
+    found: NDArray[np.float64] = frame[len(frame) // 2].astype(np.float64)
     return found
 
 
-def look_of(values: Values, pages: Mapping[str, str], most: float = 60) -> str | None:
-    """Return the look whose page colour is nearest to that of the image; None if none is within `most`."""
-    (found,) = named(page_of(values)[None], pages, most)
-    return found
+class Palette(Protocol):
+    """The colours of a look."""
+
+    @property
+    def page(self) -> str: ...
+
+
+def palette(names: Sequence[str], colours: str) -> dict[str, str]:
+    return dict(zip(names, colours.split(), strict=True))
+
+
+def look_of(values: Values, looks: Mapping[str, Palette]) -> str:
+    """Return the look whose page colour is nearest to that of the image."""
+    away = apart(page_of(values)[None], *(look.page for look in looks.values()))
+    return list(looks)[int(away.argmin())]
 
 
 def colours_at(values: Values, places: Places | Sequence[tuple[float, float]], spread: float) -> NDArray[np.float64]:
-    """Return the colour at each place: the median of nine pixels, the outer ones `spread` away from it."""
+    """Return the colour at each place: the median of nine pixels, the outer ones `spread` away from it, or with no
+    spread one pixel."""
     height, width, _ = values.shape
-    around = np.asarray(places, np.float64)[:, None] + spread * _AROUND
-    x = (around[..., 0] * width).astype(int).clip(0, width - 1)
-    y = (around[..., 1] * height).astype(int).clip(0, height - 1)
-    found: NDArray[np.float64] = np.median(values[y, x], axis=1)
+    around = np.asarray(places, np.float64)[:, None] + (spread * _AROUND if spread else 0.0)
+    x, y = ((around[..., axis] * side).astype(int).clip(0, side - 1) for axis, side in ((0, width), (1, height)))
+    near = values.reshape(-1, 3)[y * width + x]
+    near.partition(len(near[0]) // 2, axis=1)
+    found: NDArray[np.float64] = near[:, len(near[0]) // 2].astype(np.float64)
     return found
+
+
+def apart(colours: NDArray[np.float64], *others: str) -> NDArray[np.float64]:
+    """Return the distance of each colour in the rows to each of the others."""
+    away = colours[:, None] - _floats(others)
+    found: NDArray[np.float64] = np.sqrt(np.einsum("ijk,ijk->ij", away, away))
+    return found
+
+
+@lru_cache(maxsize=1024)
+def _floats(colours: tuple[str, ...]) -> NDArray[np.float64]:
+    return rgb8(*colours).astype(np.float64)
 
 
 def named(colours: NDArray[np.float64], palette: Mapping[str, str], most: float = 90) -> list[str | None]:
     """Return the name of the nearest colour of the palette for each row; None if none is within `most`."""
-    names = list(palette)
-    away = np.linalg.norm(colours[:, None] - rgb8(*palette.values()).astype(np.float64), axis=2)
-    best = away.argmin(axis=1)
-    return [names[at] if away[row, at] <= most else None for row, at in enumerate(best)]
+    away, names = apart(colours, *palette.values()), list(palette)
+    near = away.min(axis=1) <= most
+    return [
+        names[at] if known else None for at, known in zip(away.argmin(axis=1).tolist(), near.tolist(), strict=True)
+    ]
 
 
-def explains(rendered: Image.Image, values: Values) -> bool:
+def explains(rendered: Image.Image, shown: Image.Image) -> bool:
     """Return whether an image shows a rendering and nothing else. It is compared block by block, so that scaling,
-    blur and compression do not matter, and an even change of the colours is subtracted first."""
-    from PIL import Image as images
-
-    drawn, shown = _blocks(rendered), _blocks(images.fromarray(values))
-    centred = drawn - drawn.mean(axis=(0, 1))
-    gain = (centred * shown).sum(axis=(0, 1)) / np.maximum((centred * centred).sum(axis=(0, 1)), 1e-6)
-    gain = gain.clip(*_GAIN)
-    offset = (shown.mean(axis=(0, 1)) - gain * drawn.mean(axis=(0, 1))).clip(-_OFFSET, _OFFSET)
-    away = np.abs(shown - drawn * gain - offset).max(axis=2)
+    blur and compression do not matter, and an even change of the colours is subtracted first. Blocks that it makes
+    black or white do not tell how much it is."""
+    drawn, seen = (np.asarray(reduced(one, _BLOCKS), np.float32).reshape(-1, 3) for one in (rendered, shown))
+    tells = ((seen > _BLACK) & (seen < _WHITE)).astype(np.float32)
+    count = np.maximum(tells.sum(axis=0), 1)
+    means = [np.einsum("ij,ij->j", tells, one) / count for one in (drawn, seen)]
+    centred = (drawn - means[0]) * tells
+    spread = np.einsum("ij,ij->j", centred, centred)
+    gain = (np.einsum("ij,ij->j", centred, seen) / np.maximum(spread, 1e-6)).clip(*_GAIN)
+    offset = (means[1] - gain * means[0]).clip(-_OFFSET, _OFFSET)
+    away = np.abs(seen - (drawn * gain + offset).clip(0, 255)).max(axis=1)
     return bool(away.max() <= _WORST and away.mean() <= _MEAN)
 
 
-def _blocks(image: Image.Image) -> NDArray[np.float64]:
-    from PIL import Image as images
-
-    return np.asarray(image.convert("RGB").resize((_BLOCKS, _BLOCKS), images.Resampling.BOX), np.float64)
-
-
+@lru_cache(maxsize=4096)
 def mixed(one: str, other: str, part: float) -> str:
     """Return the colour `part` of the way from one colour to another."""
     ends = rgb8(one, other).astype(float)

@@ -54,6 +54,12 @@ class Shape:
     """One of `KINDS`, or empty where it is none of them."""
 
 
+def blank_page() -> Picture:
+    from PIL import Image
+
+    return Picture.from_image(Image.new("RGB", (_SIDE, _SIDE), "white"))
+
+
 def number_card(number: str) -> Picture:
     """Black digits on white, in the upper two thirds: the rest is free for what is to be drawn below."""
     from PIL import Image

@@ -28,9 +28,9 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from PIL import Image, ImageDraw
+from PIL import ImageDraw
 
-from sketchmark.worlds import boards
+from sketchmark.worlds import LEVELS, boards
 from sketchmark.worlds.boards import MOVES, Places, Position, Values
 from sketchmark.worlds.steps import Scene, StepWorld
 
@@ -96,7 +96,6 @@ _LOOKS = {
     "night": _Look("#12151f", "#2a3042", "#2a3042", "#485068", "#8b93ad", "#1f7f6b", "#d8343f", "#ffffff"),
     "wood": _Look("#8a5a34", "#f0dcb8", "#e0c493", "#a87c4e", "#b5432f", "#a9bfe8", "#2f7d45", "#fff6d8"),
 }
-_PAGES = {name: look.page for name, look in _LOOKS.items()}
 _EDGE, _CELL = 0.05, 0.3
 """Margin of the board and side of a cell, as proportions of the image."""
 _CORNER, _FACE, _DEPTH = 0.08, 0.56, 0.28
@@ -143,7 +142,7 @@ _CELLS = [(row, col) for row in range(SIDE) for col in range(SIDE)]
 _LINKS = [(cell, to) for cell in _CELLS for move in ("down", "right") if (to := _step(cell, move))]
 _BORDERS = np.array([(_on_page(one, _MIDDLE) + _on_page(other, _MIDDLE)) / 2 for one, other in _LINKS])
 _GOAL_PLACES = np.concatenate([_on_page(cell, np.array([(0.9, 0.1), (0.1, 0.9)])) for cell in _CELLS])
-_RIMS = np.concatenate([_on_page(cell, _on_face(0, np.array([(0.5, 0.12), (0.12, 0.5)]))) for cell in _CELLS])
+_RIMS = np.concatenate([_on_page(cell, _on_face(0, np.array([(0.5, 0.12), (0.12, 0.37)]))) for cell in _CELLS])
 """The places at which a reader looks: between cells, in corners that a die leaves free, and on its top."""
 
 
@@ -156,8 +155,8 @@ def _directions(path: Sequence[Position]) -> list[str]:
 class DiceRoll(StepWorld[Board]):
     name = "dice_roll"
     about = "Boards of 3x3 cells with a path, along which a die rolls."
-    looks = tuple(_LOOKS)
-    chance = 1 / 6
+    palettes = _LOOKS
+    chances = (1 / 6,) * len(LEVELS)
     vocabulary = frozenset(NUMBERS)
     answers_in_moves = False
 
@@ -218,10 +217,8 @@ class DiceRoll(StepWorld[Board]):
         path = _path(goals[0], [(cell, to) for cell, to in links if to])
         return Board(path, (row - 1, col - 1), Die(*faces)) if path and len(path) == len(signs) else None
 
-    def paint(self, state: Board, size: int) -> Image.Image:
+    def paint_on(self, pen: ImageDraw.ImageDraw, state: Board, size: int) -> None:
         look = _LOOKS[state.look or "plain"]
-        image = Image.new("RGB", (size, size), look.page)
-        pen = ImageDraw.Draw(image)
 
         def shape(cell: Position, corners: Places, fill: str, outline: str | None = None) -> None:
             points = (_on_page(cell, corners) * size).ravel().tolist()
@@ -244,12 +241,8 @@ class DiceRoll(StepWorld[Board]):
             shape(state.at, _CORNERS[face], fill, boards.mixed(look.body, "#000000", 0.6))
             for site in _DOTS[number]:
                 shape(state.at, _on_face(face, _SITES[site] + _DOT[face] * _ROUND), look.dot)
-        return image
 
-    def see(self, values: Values) -> Board | None:
-        name = boards.look_of(values, _PAGES)
-        if name is None:
-            return None
+    def see(self, values: Values, name: str) -> Board | None:
         look = _LOOKS[name]
 
         def likeness(places: Places, spread: float, sought: str, strict: bool = False) -> NDArray[np.float64]:
@@ -263,7 +256,7 @@ class DiceRoll(StepWorld[Board]):
         dice = likeness(_RIMS, 0.02, look.body, strict=True).reshape(-1, 2).min(axis=1)
         at = _CELLS[int(dice.argmax())]
         die = _die_in(boards.colours_at(values, _on_page(at, _SITES_SEEN), 0.012 * _CELL), look)
-        return Board(path, at, die, look=name) if path and die else None
+        return Board(path, at, die) if path and die else None
 
 
 def _likeness(colours: Places, ground: str | Sequence[str], sought: str, strict: bool = False) -> NDArray[np.float64]:

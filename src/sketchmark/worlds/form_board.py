@@ -23,15 +23,16 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from math import perm
 from random import Random
 from typing import NamedTuple
 
 import numpy as np
-from PIL import Image, ImageDraw
+from PIL import ImageDraw
 
-from sketchmark.worlds import boards
+from sketchmark.worlds import LEVELS, boards
 from sketchmark.worlds.boards import MOVES, Places, Position, Values
-from sketchmark.worlds.steps import LEVELS, Scene, StepWorld
+from sketchmark.worlds.steps import Scene, StepWorld
 
 ROWS, COLS = 5, 6
 BOX = 3
@@ -72,16 +73,13 @@ class _Look(NamedTuple):
     grained: bool = False
 
 
-_VIVID = dict(
-    zip(COLOURS, ("#d62424", "#2450d8", "#1f9a3c", "#f7e03c", "#8d3bc4", "#f07a14", "#25bcc4"), strict=True)
-)
-_PALE = dict(zip(COLOURS, ("#ea4458", "#5c8dff", "#63dc7c", "#fff58a", "#c883ff", "#ff9a3d", "#6ff0ee"), strict=True))
+_VIVID = boards.palette(COLOURS, "#d62424 #2450d8 #1f9a3c #f7e03c #8d3bc4 #f07a14 #25bcc4")
+_PALE = boards.palette(COLOURS, "#ea4458 #5c8dff #63dc7c #fff58a #c883ff #ff9a3d #6ff0ee")
 _LOOKS = {
     "plain": _Look("#e0d3d8", "#cdbdc4", "#4a4448", "#8b858a", _VIVID),
     "night": _Look("#33203a", "#422c4a", "#e8e0ec", "#8a7d90", _PALE),
     "wood": _Look("#7a5238", "#8a6146", "#2e1d12", "#eae5d6", _VIVID, grained=True),
 }
-_PAGES = {name: look.page for name, look in _LOOKS.items()}
 _CELL = 0.07
 _BOARD = (0.05, 0.29)
 _SLOTS = {colour: (0.48 + 0.245 * (n // 4), 0.0475 + 0.2325 * (n % 4)) for n, colour in enumerate(COLOURS)}
@@ -91,8 +89,9 @@ _ALL = [(row, col) for row in range(ROWS) for col in range(COLS)]
 _IN_SLOT = [(row, col) for row in range(BOX) for col in range(BOX)]
 
 
-def _around(cell: Position) -> list[Position]:
-    return [(cell[0] + down, cell[1] + right) for down, right in MOVES.values()]
+@lru_cache(maxsize=256)
+def _around(cell: Position) -> tuple[Position, ...]:
+    return tuple((cell[0] + down, cell[1] + right) for down, right in MOVES.values())
 
 
 def _laid(cells: Sequence[Position]) -> _Cells:
@@ -119,18 +118,34 @@ def _put(free: frozenset[Position], cells: _Cells) -> _Cells | None:
     return there if free.issuperset(there) else None
 
 
-@lru_cache(maxsize=2048)
-def _fillings(free: frozenset[Position], tray: tuple[Piece, ...]) -> tuple[tuple[str, ...], ...]:
-    """Return all lists of colours that fill the free cells."""
+def _bits(cells: Iterable[Position]) -> int:
+    return sum(1 << row * COLS + col for row, col in cells)
+
+
+@lru_cache(maxsize=1024)
+def _covers(cells: _Cells) -> dict[int, int]:
+    """Return the bits of all cells of a piece by that of its first one, for each place on the board."""
+    row, col = cells[0]
+    high, wide = (max(ends) for ends in zip(*cells, strict=True))
+    places = ((down, right) for down, right in _ALL if down + high < ROWS and 0 <= right - col < COLS - wide)
+    return {_bits([at]): _bits((r + at[0] - row, c + at[1] - col) for r, c in cells) for at in places}
+
+
+def _fillings(free: int, tray: Sequence[tuple[str, dict[int, int]]]) -> list[tuple[str, ...]]:
+    """Return all lists of colours that fill the free cells, which are the bits of a number."""
     if not free:
-        return ((),)
+        return [()]
     found = list[tuple[str, ...]]()
     for piece in tray:
-        there = _put(free, piece.cells)
-        if there:
-            left = tuple(other for other in tray if other != piece)
-            found += [(piece.colour, *rest) for rest in _fillings(free.difference(there), left)]
-    return tuple(found)
+        covered = piece[1].get(free & -free, 0)
+        if covered and not covered & ~free:
+            left = [other for other in tray if other is not piece]
+            found += [(piece[0], *rest) for rest in _fillings(free ^ covered, left)]
+    return found
+
+
+def _all_fillings(board: Board) -> list[tuple[str, ...]]:
+    return _fillings(_bits(board.free), [(piece.colour, _covers(piece.cells)) for piece in board.tray])
 
 
 def _grown(dice: Random, free: Sequence[Position], start: Position) -> _Cells | None:
@@ -175,8 +190,8 @@ def _decoy(dice: Random, like: _Cells) -> _Cells | None:
 class FormBoard(StepWorld[Board]):
     name = "form_board"
     about = "Outlines with one choice of pieces, out of a tray, that fills them."
-    looks = tuple(_LOOKS)
-    chance = 0.007
+    palettes = _LOOKS
+    chances = tuple(1 / perm(len(COLOURS), level) / len(LEVELS) for level in LEVELS)
     vocabulary = frozenset(COLOURS)
 
     def generate(self, dice: Random, level: int, look: str) -> Board:
@@ -192,7 +207,7 @@ class FormBoard(StepWorld[Board]):
             colours = dice.sample(COLOURS, len(shapes))
             tray = _in_order(Piece(*pair) for pair in zip(colours, shapes, strict=True))
             board = Board(frozenset(cell for piece in pieces for cell in piece), tray, look=look)
-            if len(_fillings(board.outline, tray)) == 1 and self._leaves_choices(board):
+            if len(_all_fillings(board)) == 1 and self._leaves_choices(board):
                 return board
 
     def _leaves_choices(self, state: Board) -> bool:
@@ -204,7 +219,7 @@ class FormBoard(StepWorld[Board]):
         return True
 
     def solve(self, state: Board) -> list[str]:
-        return list(next(iter(_fillings(state.free, state.tray)), ()))
+        return list(next(iter(_all_fillings(state)), ()))
 
     def choices(self, state: Board) -> Sequence[str]:
         free = state.free
@@ -245,10 +260,8 @@ class FormBoard(StepWorld[Board]):
         names = {"#": "#", ".": "", **_LETTERS}
         return _board({(row, col): names[rows[row][col]] for row, col in _ALL}, tray)
 
-    def paint(self, state: Board, size: int) -> Image.Image:
+    def paint_on(self, pen: ImageDraw.ImageDraw, state: Board, size: int) -> None:
         look = _LOOKS[state.look or "plain"]
-        image = Image.new("RGB", (size, size), look.page)
-        pen = ImageDraw.Draw(image)
 
         def block(fill: str, top: float, left: float, bottom: float, right: float) -> None:
             ends = [round(size * end) for end in (left, top, right, bottom)]
@@ -292,12 +305,8 @@ class FormBoard(StepWorld[Board]):
             piece(colour, cells, _BOARD)
         for colour, cells in state.tray:
             piece(colour, cells, _SLOTS[colour])
-        return image
 
-    def see(self, values: Values) -> Board | None:
-        name = boards.look_of(values, _PAGES)
-        if name is None:
-            return None
+    def see(self, values: Values, name: str) -> Board | None:
         look = _LOOKS[name]
         spread = 0.12 * _CELL
         palette = {**look.pieces, "#": look.floor, "": look.page}
@@ -313,8 +322,7 @@ class FormBoard(StepWorld[Board]):
                 tray.append(Piece(colour, tuple(at for at, seen in zip(_IN_SLOT, shown, strict=True) if seen)))
         if None in cells:
             return None
-        board = _board({at: seen or "" for at, seen in zip(_ALL, cells, strict=True)}, tray)
-        return replace(board, look=name) if board else None
+        return _board({at: seen or "" for at, seen in zip(_ALL, cells, strict=True)}, tray)
 
 
 def _middles(corner: tuple[float, float], cells: Sequence[Position]) -> Places:

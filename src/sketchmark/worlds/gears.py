@@ -24,12 +24,13 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 from math import cos, radians, sin
 from random import Random
+from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
-from PIL import Image, ImageDraw
+from PIL import ImageDraw
 
-from sketchmark.worlds import boards
+from sketchmark.worlds import LEVELS, boards
 from sketchmark.worlds.boards import Places, Position, Values
 from sketchmark.worlds.steps import Scene, StepWorld
 
@@ -74,16 +75,13 @@ class _Look(NamedTuple):
     rim: bool = False
 
 
-_VIVID = dict(
-    zip(COLOURS, ("#dd3b3b", "#4a78e8", "#3aa655", "#f5cf2a", "#a557d8", "#f58a24", "#2cc3cb"), strict=True)
-)
-_PALE = dict(zip(COLOURS, ("#ff6464", "#6f9bff", "#63dc7c", "#ffee70", "#c883ff", "#ffa54d", "#6ff0ee"), strict=True))
+_VIVID = boards.palette(COLOURS, "#dd3b3b #4a78e8 #3aa655 #f5cf2a #a557d8 #f58a24 #2cc3cb")
+_PALE = boards.palette(COLOURS, "#ff6464 #6f9bff #63dc7c #ffee70 #c883ff #ffa54d #6ff0ee")
 _LOOKS = {
     "plain": _Look("#eef1f5", "#7d8796", "#1b1e25", _VIVID),
     "night": _Look("#141824", "#7f889e", "#10131c", _PALE),
     "workshop": _Look("#c2a278", "#6f583e", "#2a1d12", _VIVID, rim=True),
 }
-_PAGES = {name: look.page for name, look in _LOOKS.items()}
 _EDGE, _CELL = 0.04, 0.23
 """Margin of the gears and distance between two that touch, as proportions of the image."""
 _PULLEY, _BELT_WIDTH, _ARC, _ARC_WIDTH = 0.12, 0.06, 0.32, 0.06
@@ -142,6 +140,17 @@ def _passed_on(turn: str, kind: str) -> str:
     return turn if kind == "open" else TURNS[1 - TURNS.index(turn)]
 
 
+_SPANS = [pair for pair in combinations(_CELLS, 2) if _apart(*pair) == 2]
+_ACROSS = [np.array((0, _PULLEY) if one[0] == other[0] else (_PULLEY, 0)) for one, other in _SPANS]
+_FACE_PLACES = np.concatenate([_on_page(cell, _FACES) for cell in _CELLS])
+_HEAD_PLACES = np.concatenate([_on_page(cell, _FLANKS * flip) for cell in _CELLS for flip in ((1, 1), _MIRRORED)])
+_BELT_PLACES = np.concatenate(
+    [_on_page(_middle(*pair), np.array([side, 0 * side, -side])) for pair, side in zip(_SPANS, _ACROSS, strict=True)]
+)
+_KINDS: dict[tuple[str | None, ...], str] = {("belt", "", "belt"): "open", ("", "belt", ""): "crossed"}
+"""The places at which a reader looks: gears, heads of their arrows, middles of belts, and what these show."""
+
+
 def _joints(train: Train) -> dict[Position, dict[Position, str]]:
     """Return what joins each gear to others: teeth or a kind of belt."""
     joints: dict[Position, dict[Position, str]] = {gear.at: {} for gear in train.gears}
@@ -154,9 +163,10 @@ def _joints(train: Train) -> dict[Position, dict[Position, str]]:
 class Gears(StepWorld[Train]):
     name = "gears"
     about = "Trains of gears and belts with one driving gear."
-    looks = tuple(_LOOKS)
-    chance = 1 / (len(COLOURS) * len(TURNS))
+    palettes = _LOOKS
+    chances = (1 / (len(COLOURS) * len(TURNS)),) * len(LEVELS)
     vocabulary = frozenset((*COLOURS, *TURNS))
+    synonyms = MappingProxyType({"(?:counter ?|anti )clockwise": TURNS[1]})
     answers_in_moves = False
 
     def generate(self, dice: Random, level: int, look: str) -> Train:
@@ -242,10 +252,9 @@ class Gears(StepWorld[Train]):
             belts.append(Belt(one, other, kind))
         return _train([gear._replace(turn=turns.get(gear.colour, "")) for gear in found], belts)
 
-    def paint(self, state: Train, size: int) -> Image.Image:
+    def paint_on(self, pen: ImageDraw.ImageDraw, state: Train, size: int) -> None:
         look = _LOOKS[state.look or "plain"]
-        image = Image.new("RGB", (size, size), look.page)
-        pen, unit = ImageDraw.Draw(image), _CELL * size
+        unit = _CELL * size
 
         def shape(cell: Position, corners: Places, fill: str, outline: str | None = None) -> None:
             points = (_on_page(cell, corners) * size).ravel().tolist()
@@ -277,49 +286,31 @@ class Gears(StepWorld[Train]):
                 begins, ends = (150, 395) if gear.turn == TURNS[0] else (145, 390)
                 pen.arc(box(gear.at, _ARC + _ARC_WIDTH / 2), begins, ends, look.arrow, round(_ARC_WIDTH * unit))
                 shape(gear.at, _HEAD * flip, look.arrow)
-        return image
 
-    def see(self, values: Values) -> Train | None:
-        name = boards.look_of(values, _PAGES)
-        if name is None:
-            return None
-        look = _LOOKS[name]
-        faces = boards.colours_at(values, np.concatenate([_on_page(cell, _FACES) for cell in _CELLS]), 0.025 * _CELL)
+    def see(self, values: Values, name: str) -> Train | None:
+        look, gears = _LOOKS[name], list[Gear]()
+        faces = boards.colours_at(values, _FACE_PLACES, 0.025 * _CELL)
         names = boards.named(faces, {**look.gears, "": look.page, "belt": look.belt})
-        gears = []
+        heads = boards.colours_at(values, _HEAD_PLACES, 0.012 * _CELL)
+        from_arrow, *from_gears = boards.apart(heads, look.arrow, *look.gears.values()).T.reshape(
+            -1, len(_CELLS), 2, 2
+        )
         for number, cell in enumerate(_CELLS):
             shown = names[4 * number : 4 * number + 4]
             colour = max(COLOURS, key=shown.count)
             if shown.count(colour) >= 3:
-                gears.append(Gear(colour, cell, _turn_in(values, cell, look, colour)))
-        belts, places = [], [gear.at for gear in gears]
-        for one, other in combinations(places, 2):
-            if _apart(one, other) == 2 and _middle(one, other) not in places:
-                kind = _belt_in(values, one, other, look)
-                belts += [Belt(one, other, kind)] if kind else []
-        found = _train(gears, belts)
-        return replace(found, look=name) if found else None
-
-
-def _turn_in(values: Values, cell: Position, look: _Look, colour: str) -> str:
-    """Return the direction of the arrow on a gear; empty if it has none."""
-    heads = [_on_page(cell, _FLANKS * flip) for flip in (np.array([1.0, 1.0]), _MIRRORED)]
-    seen = boards.named(
-        boards.colours_at(values, np.concatenate(heads), 0.012 * _CELL),
-        {"arrow": look.arrow, "gear": look.gears[colour]},
-        most=200,
-    )
-    ahead = [seen[:2].count("arrow"), seen[2:].count("arrow")]
-    return TURNS[ahead.index(2)] if sorted(ahead) == [0, 2] else ""
-
-
-def _belt_in(values: Values, one: Position, other: Position, look: _Look) -> str:
-    """Return the kind of belt between two gears; empty if there is none."""
-    across = np.array((0, _PULLEY) if one[0] == other[0] else (_PULLEY, 0))
-    places = _on_page(_middle(one, other), np.array([across, 0 * across, -across]))
-    seen = boards.named(boards.colours_at(values, places, 0.01 * _CELL), {"belt": look.belt, "": look.page}, most=200)
-    kinds = {("belt", "", "belt"): "open", ("", "belt", ""): "crossed"}
-    return kinds.get((seen[0] or "", seen[1] or "", seen[2] or ""), "")
+                covered = from_arrow[number] < from_gears[COLOURS.index(colour)][number]
+                turns = [turn for turn, head in zip(TURNS, covered, strict=True) if head.all()]
+                gears.append(Gear(colour, cell, turns[0] if len(turns) == 1 and covered.sum() == 2 else ""))
+        places, belts = [gear.at for gear in gears], list[Belt]()
+        seen = boards.named(
+            boards.colours_at(values, _BELT_PLACES, 0.01 * _CELL), {"belt": look.belt, "": look.page}, most=200
+        )
+        for number, (one, other) in enumerate(_SPANS):
+            kind = _KINDS.get(tuple(seen[3 * number : 3 * number + 3]))
+            if kind and one in places and other in places and _middle(one, other) not in places:
+                belts.append(Belt(one, other, kind))
+        return _train(gears, belts)
 
 
 def _in_order(gears: Sequence[Gear]) -> tuple[Gear, ...]:

@@ -29,11 +29,11 @@ from random import Random
 from typing import NamedTuple
 
 import numpy as np
-from PIL import Image, ImageDraw, ImageFont
+from PIL import ImageDraw, ImageFont
 
-from sketchmark.worlds import boards
+from sketchmark.worlds import LEVELS, boards
 from sketchmark.worlds.boards import MOVES, Places, Position, Values
-from sketchmark.worlds.steps import LEVELS, Scene, StepWorld
+from sketchmark.worlds.steps import Scene, StepWorld
 
 SIDE = 7
 COLUMNS = "abcdefg"
@@ -101,8 +101,8 @@ class _Look(NamedTuple):
     pieces: dict[str, str]
 
 
-_VIVID = dict(zip(COLOURS, ("#dd3b3b", "#3f78ea", "#35a552", "#f5cb25", "#a54fd6"), strict=True))
-_PALE = dict(zip(COLOURS, ("#ff5f5f", "#6a98ff", "#5cdc78", "#ffe960", "#d084ff"), strict=True))
+_VIVID = boards.palette(COLOURS, "#dd3b3b #3f78ea #35a552 #f5cb25 #a54fd6")
+_PALE = boards.palette(COLOURS, "#ff5f5f #6a98ff #5cdc78 #ffe960 #d084ff")
 _LOOKS = {
     "plain": _Look(
         "#bfc9d8", "#e4e8ee", "#e4e8ee", "#a9b4c5", "#566073", "#23272f", "#d3d9e2", "#e4e8ee", "#1c1f26", _VIVID
@@ -114,7 +114,6 @@ _LOOKS = {
         "#a5764a", "#e8d9bb", "#dac8a3", "#bf9f70", "#4d3218", "#35230f", "#e0d3b8", "#e8d9bb", "#20160a", _VIVID
     ),
 }
-_PAGES = {name: look.page for name, look in _LOOKS.items()}
 _LEFT, _TOP, _CELL = 0.125, 0.07, 0.11
 """Upper left corner of the grid and side of a cell, as proportions of the image."""
 _BAR, _BASE, _DISC, _RING, _TIP = 0.22, 0.28, 0.14, 0.34, 0.18
@@ -154,8 +153,8 @@ _BOX_PLACES = np.concatenate([_in_box(slot, np.concatenate([_FREE, _TIPS])) for 
 class HingeFold(StepWorld[Chain]):
     name = "hinge_fold"
     about = "Chains of five pieces on a grid of 7x7 cells, with turns about their hinges."
-    looks = tuple(_LOOKS)
-    chance = 1 / SIDE**2
+    palettes = _LOOKS
+    chances = (1 / SIDE**2,) * len(LEVELS)
     vocabulary = frozenset(_PLACED)
     answers_in_moves = False
 
@@ -247,56 +246,41 @@ class HingeFold(StepWorld[Chain]):
         cells = [_PLACED[name] for name in (chains[0][0], *(end for _, end in pieces))]
         return _chain(cells, [colour for colour, _ in pieces], turns)
 
-    def paint(self, state: Chain, size: int) -> Image.Image:
-        look = _LOOKS[state.look or "plain"]
-        image = Image.new("RGB", (size, size), look.page)
-        pen = ImageDraw.Draw(image)
-        pen.fontmode = "1"
-        font = ImageFont.load_default(0.045 * size)
-
-        def box(places: Places) -> tuple[float, ...]:
-            """Two corners of a box, less the pixels that its neighbour begins with."""
-            return tuple((places * size - [(0, 0), (1, 1)]).ravel().tolist())
-
-        def around(cell: Position, half: float) -> tuple[float, ...]:
-            return box(_on_page(cell, half * np.array([(-1, -1), (1, 1)])))
-
-        pen.rectangle(around((3, 3), SIDE / 2 + 0.04), fill=look.line)
+    def back(self, pen: ImageDraw.ImageDraw, name: str, size: int) -> None:
+        look, font = _LOOKS[name], ImageFont.load_default(0.045 * size)
+        pen.rectangle(_around(size, (3, 3), SIDE / 2 + 0.04), fill=look.line)
         for cell in _CELLS:
-            pen.rectangle(around(cell, 0.48), fill=look.other if sum(cell) % 2 else look.cell)
+            pen.rectangle(_around(size, cell, 0.48), fill=look.other if sum(cell) % 2 else look.cell)
         for n in range(SIDE):
             for sign, at in ((COLUMNS[n], (-0.86, float(n))), (str(n + 1), (float(n), -0.85))):
                 x, y = _on_page(at, np.zeros(2)) * size
                 pen.text((x, y), sign, look.label, font, anchor="mm")
-        cells = state.cells
+        for slot in range(len(LEVELS)):
+            pen.rectangle(_box(size, _in_box(slot, np.array([(-0.5, -0.5), (0.5, 0.5)]))), fill=look.line)
+            if slot:
+                onward = _in_box(slot, np.array([(-0.87, -0.13), (-0.87, 0.13), (-0.67, 0)]))
+                pen.polygon((onward * size).ravel().tolist(), fill=look.label)
+
+    def paint_on(self, pen: ImageDraw.ImageDraw, state: Chain, size: int) -> None:
+        look, cells = _LOOKS[state.look or "plain"], state.cells
         for colour, *ends in zip(state.colours, cells, cells[1:], strict=False):
             corners = [
                 _on_page(end, np.array((side, side))) for end, side in zip(sorted(ends), (-_BAR, _BAR), strict=True)
             ]
-            pen.rectangle(box(np.array(corners)), fill=look.pieces[colour])
-        pen.rectangle(around(cells[0], _BASE), fill=look.base)
+            pen.rectangle(_box(size, np.array(corners)), fill=look.pieces[colour])
+        pen.rectangle(_around(size, cells[0], _BASE), fill=look.base)
         for cell in cells[1:-1]:
-            pen.ellipse(around(cell, _DISC), fill=look.hinge)
-        pen.ellipse(around(cells[-1], _RING), fill=look.pieces[state.colours[-1]])
-        pen.ellipse(around(cells[-1], _TIP), fill=look.end)
-        first = len(LEVELS) - len(state.turns)
-        for slot in range(len(LEVELS)):
-            turn = state.turns[slot - first] if slot >= first else None
-            whole = box(_in_box(slot, np.array([(-0.5, -0.5), (0.5, 0.5)])))
-            pen.rectangle(whole, fill=look.pieces[turn.colour] if turn else look.line)
-            if slot:
-                onward = _in_box(slot, np.array([(-0.87, -0.13), (-0.87, 0.13), (-0.67, 0)]))
-                pen.polygon((onward * size).ravel().tolist(), fill=look.label)
-            if turn:
-                arc = box(_in_box(slot, (_ARC + _ARC_WIDTH / 2) * np.array([(-1, -1), (1, 1)]) + (0, 0.06)))
-                pen.arc(arc, 180, 360, look.arrow, round(_ARC_WIDTH * _BOX * size))
-                pen.polygon((_in_box(slot, _HEAD * (TURNS[turn.turn], 1)) * size).ravel().tolist(), fill=look.arrow)
-        return image
+            pen.ellipse(_around(size, cell, _DISC), fill=look.hinge)
+        pen.ellipse(_around(size, cells[-1], _RING), fill=look.pieces[state.colours[-1]])
+        pen.ellipse(_around(size, cells[-1], _TIP), fill=look.end)
+        for slot, turn in enumerate(state.turns, len(LEVELS) - len(state.turns)):
+            whole = _box(size, _in_box(slot, np.array([(-0.5, -0.5), (0.5, 0.5)])))
+            pen.rectangle(whole, fill=look.pieces[turn.colour])
+            arc = _box(size, _in_box(slot, (_ARC + _ARC_WIDTH / 2) * np.array([(-1, -1), (1, 1)]) + (0, 0.06)))
+            pen.arc(arc, 180, 360, look.arrow, round(_ARC_WIDTH * _BOX * size))
+            pen.polygon((_in_box(slot, _HEAD * (TURNS[turn.turn], 1)) * size).ravel().tolist(), fill=look.arrow)
 
-    def see(self, values: Values) -> Chain | None:
-        name = boards.look_of(values, _PAGES)
-        if name is None:
-            return None
+    def see(self, values: Values, name: str) -> Chain | None:
         look = _LOOKS[name]
         turns = _turns_in(boards.colours_at(values, _BOX_PLACES, 0.02 * _BOX), look)
         middles = boards.colours_at(values, _MIDDLES, 0.1 * _CELL)
@@ -307,8 +291,16 @@ class HingeFold(StepWorld[Chain]):
         while ahead := [link for link in links if cells[-1] in link]:
             colours.append(links.pop(ahead[0]))
             cells += [cell for cell in ahead[0] if cell != cells[-1]]
-        found = None if turns is None or links else _chain(cells, colours, turns)
-        return replace(found, look=name) if found else None
+        return None if turns is None or links else _chain(cells, colours, turns)
+
+
+def _box(size: int, places: Places) -> tuple[float, ...]:
+    """Return two corners of a box in pixels, less those that its neighbour begins with."""
+    return tuple((places * size - [(0, 0), (1, 1)]).ravel().tolist())
+
+
+def _around(size: int, cell: Position, half: float) -> tuple[float, ...]:
+    return _box(size, _on_page(cell, half * np.array([(-1, -1), (1, 1)])))
 
 
 def _nearest(colours: Places, *sought: str) -> list[int]:

@@ -23,12 +23,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import product
 from random import Random
 from typing import NamedTuple
 
 import numpy as np
-from PIL import Image, ImageDraw
+from PIL import ImageDraw
 
 from sketchmark.worlds import boards
 from sketchmark.worlds.boards import Position, Values
@@ -51,8 +52,8 @@ class Area(NamedTuple):
     bottom: int
     right: int
 
-    def cells(self) -> list[Position]:
-        return list(product(range(self.top, self.bottom), range(self.left, self.right)))
+    def cells(self) -> tuple[Position, ...]:
+        return tuple(product(range(self.top, self.bottom), range(self.left, self.right)))
 
 
 class Fold(NamedTuple):
@@ -63,28 +64,11 @@ class Fold(NamedTuple):
 
     def strip(self, paper: Area) -> Area:
         """Return the place of the strip before the fold."""
-        match self.side:
-            case "left":
-                return paper._replace(right=paper.left + self.width)
-            case "right":
-                return paper._replace(left=paper.right - self.width)
-            case "top":
-                return paper._replace(bottom=paper.top + self.width)
-            case _:
-                return paper._replace(top=paper.bottom - self.width)
+        return _parted(self, paper)[0]
 
     def rest(self, paper: Area) -> Area:
         """Return the paper that is left after the fold."""
-        strip = self.strip(paper)
-        match self.side:
-            case "left":
-                return paper._replace(left=strip.right)
-            case "right":
-                return paper._replace(right=strip.left)
-            case "top":
-                return paper._replace(top=strip.bottom)
-            case _:
-                return paper._replace(bottom=strip.top)
+        return _parted(self, paper)[1]
 
     def source(self, paper: Area, cell: Position, mistake: str = "") -> Position:
         """Return the cell of the rest that a cell of the strip covers, or would by a mistake."""
@@ -101,6 +85,23 @@ class Fold(NamedTuple):
                 else (row, _before(col, paper.left, paper.right))
             )
         return (row, 2 * crease - 1 - col) if across else (2 * crease - 1 - row, col)
+
+
+@lru_cache(maxsize=8192)
+def _parted(fold: Fold, paper: Area) -> tuple[Area, Area]:
+    match fold.side:
+        case "left":
+            crease = paper.left + fold.width
+            return paper._replace(right=crease), paper._replace(left=crease)
+        case "right":
+            crease = paper.right - fold.width
+            return paper._replace(left=crease), paper._replace(right=crease)
+        case "top":
+            crease = paper.top + fold.width
+            return paper._replace(bottom=crease), paper._replace(top=crease)
+        case _:
+            crease = paper.bottom - fold.width
+            return paper._replace(top=crease), paper._replace(bottom=crease)
 
 
 def _before(line: int, first: int, end: int) -> int:
@@ -138,7 +139,6 @@ _LOOKS = {
     "night": _Look("#1d1530", "#3f345f", "#5a4d80", "#7fd0e8", "#7fd0e8", "#140c24", "#f2e36b", "#e8556a"),
     "slate": _Look("#5f8195", "#8fb0c2", "#6d8fa3", "#f6f3e8", "#e9dfca", "#a3282f", "#17303f", "#ffd45e"),
 }
-_PAGES = {name: look.page for name, look in _LOOKS.items()}
 _EDGE, _CELL = 0.08, 0.14
 """Margin of the sheet and side of a cell, as proportions of the image."""
 _HOLE, _DOT, _SPREAD = 0.3, 0.13, 0.27
@@ -158,10 +158,12 @@ def _papers(folds: Sequence[Fold]) -> list[Area] | None:
     return papers
 
 
-def _possible(paper: Area) -> list[Fold]:
+@lru_cache(maxsize=1024)
+def _possible(paper: Area) -> tuple[Fold, ...]:
     """Return the folds that cover no more than the rest of the paper."""
     sizes = [paper.right - paper.left] * 2 + [paper.bottom - paper.top] * 2
-    return [Fold(side, width) for side, size in zip(SIDES, sizes, strict=True) for width in range(1, size // 2 + 1)]
+    pairs = zip(SIDES, sizes, strict=True)
+    return tuple(Fold(side, width) for side, size in pairs for width in range(1, size // 2 + 1))
 
 
 def _middle(area: Area) -> tuple[float, float]:
@@ -179,8 +181,8 @@ def _row_by_row(holes: Iterable[Position]) -> tuple[Position, ...]:
 class PaperFold(StepWorld[Paper]):
     name = "paper_fold"
     about = "Sheets of 6x6 cells that were folded and punched."
-    looks = tuple(_LOOKS)
-    chance = 1.5e-5
+    palettes = _LOOKS
+    chances = (6.6e-5, 6.7e-7, 2.2e-8, 1.5e-9, 6e-10)
     vocabulary = frozenset((*map(cell_name, CELLS), *(str(number) for number in range(2, MOST_HOLES + 1))))
     answers_in_moves = False
 
@@ -226,7 +228,7 @@ class PaperFold(StepWorld[Paper]):
         if papers is None or move not in self.choices(state):
             return state
         fold, before, mistake = state.folds[-1], papers[-2], move.partition(" as ")[2]
-        cells = [] if mistake == "bare" else fold.strip(before).cells()
+        cells = () if mistake == "bare" else fold.strip(before).cells()
         opened = (cell for cell in cells if fold.source(before, cell, mistake) in state.holes)
         return replace(state, folds=state.folds[:-1], holes=_row_by_row((*state.holes, *opened)))
 
@@ -262,14 +264,13 @@ class PaperFold(StepWorld[Paper]):
         papers = _papers(folds)
         if len(rows) != SIDE or papers is None or [int(n) for n, *_ in found] != list(range(1, len(found) + 1)):
             return None
-        paper = [(row, col) for row, col in CELLS if rows[row][col] != "."]
+        paper = tuple((row, col) for row, col in CELLS if rows[row][col] != ".")
         holes = _row_by_row((row, col) for row, col in paper if rows[row][col] == "O")
         return Paper(folds, holes) if paper == papers[-1].cells() and holes else None
 
-    def paint(self, state: Paper, size: int) -> Image.Image:
+    def paint_on(self, pen: ImageDraw.ImageDraw, state: Paper, size: int) -> None:
         look, papers = _LOOKS[state.look or "plain"], _papers(state.folds) or [SHEET]
-        image = Image.new("RGB", (size, size), look.page)
-        pen, unit = ImageDraw.Draw(image), _CELL * size
+        unit = _CELL * size
         thin = max(1, round(0.004 * size))
 
         def at(place: float) -> float:
@@ -300,12 +301,8 @@ class PaperFold(StepWorld[Paper]):
                 disc(x, y, _DOT, look.dot)
         for row, col in state.holes:
             disc(col + 0.5, row + 0.5, _HOLE, look.hole)
-        return image
 
-    def see(self, values: Values) -> Paper | None:
-        name = boards.look_of(values, _PAGES)
-        if name is None:
-            return None
+    def see(self, values: Values, name: str) -> Paper | None:
         look, folds, paper = _LOOKS[name], list[Fold](), SHEET
         while len(folds) < len(_DOTS) and (fold := _fold_in(values, paper, len(folds) + 1, look)):
             folds.append(fold)
@@ -317,7 +314,7 @@ class PaperFold(StepWorld[Paper]):
         )
         inside = paper.cells()
         holes = [cell for cell, shown in zip(CELLS, seen, strict=True) if shown == "hole" and cell in inside]
-        return Paper(tuple(folds), _row_by_row(holes), look=name) if holes else None
+        return Paper(tuple(folds), _row_by_row(holes)) if holes else None
 
 
 def _fold_in(values: Values, paper: Area, number: int, look: _Look) -> Fold | None:

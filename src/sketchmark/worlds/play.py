@@ -22,6 +22,7 @@ from sketchmark.worlds.boards import MOVES
 State = TypeVar("State")
 Wanted = Literal["plan", "describe", "final"]
 
+_LONGEST_GUESS = 12
 _BACK = {"up": "down", "down": "up", "left": "right", "right": "left"}
 _MOVE = re.compile(r"\b(up|down|left|right)\b", re.IGNORECASE)
 
@@ -46,6 +47,11 @@ def next_move_words(move: str) -> str:
 
 def tagged_moves(moves: list[str]) -> str:
     return f"<ANSWER_JSON>{json.dumps(moves)}</ANSWER_JSON>"
+
+
+def random_moves_are(count: int) -> float:
+    """Return the chance that `StepByStep.guess` is one list of this many moves."""
+    return float(len(MOVES)) ** -count / _LONGEST_GUESS
 
 
 def tagged_choice(choice: int, why: str) -> str:
@@ -198,7 +204,7 @@ class StepByStep(ABC, Play, Generic[State]):
         return self.render(self._after_all(state, self.plans(shown))) if shown and state is not None else None
 
     def guess(self, context: Context, rng: Random) -> str:
-        return tagged_moves([rng.choice(list(MOVES)) for _ in range(rng.randint(1, 12))])
+        return tagged_moves([rng.choice(list(MOVES)) for _ in range(rng.randint(1, _LONGEST_GUESS))])
 
     def glance(self, context: Context, lookahead: int, seed: int) -> str | None:
         shown, first = self._begin(context)

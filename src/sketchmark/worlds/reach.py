@@ -29,11 +29,11 @@ from random import Random
 from typing import NamedTuple
 
 import numpy as np
-from PIL import Image, ImageDraw
+from PIL import ImageDraw
 
-from sketchmark.worlds import boards
+from sketchmark.worlds import LEVELS, boards
 from sketchmark.worlds.boards import Places, Position, Values
-from sketchmark.worlds.steps import LEVELS, Scene, StepWorld
+from sketchmark.worlds.steps import Scene, StepWorld
 
 SIDE = 4
 COLOURS = ("red", "blue", "green", "yellow", "purple", "orange", "turquoise", "pink", "brown")
@@ -76,26 +76,13 @@ class _Look(NamedTuple):
     square: bool = False
 
 
-_VIVID = dict(
-    zip(
-        COLOURS,
-        ("#d62424", "#2f5be0", "#1f9a3c", "#f5cf2a", "#8d3bc4", "#f58214", "#25bcc4", "#ff96c8", "#84501f"),
-        strict=True,
-    )
-)
-_PALE = dict(
-    zip(
-        COLOURS,
-        ("#ff4a4a", "#5c8dff", "#45c765", "#ffe94f", "#b45cff", "#ff9a2e", "#5ff0ee", "#ff94c6", "#a0622c"),
-        strict=True,
-    )
-)
+_VIVID = boards.palette(COLOURS, "#d62424 #2f5be0 #1f9a3c #f5cf2a #8d3bc4 #f58214 #25bcc4 #ff96c8 #84501f")
+_PALE = boards.palette(COLOURS, "#ff4a4a #5c8dff #45c765 #ffe94f #b45cff #ff9a2e #5ff0ee #ff94c6 #a0622c")
 _LOOKS = {
     "plain": _Look("#e6ecf2", "#8b96a6", "#14161c", _VIVID),
     "night": _Look("#171a2b", "#646d8c", "#ffffff", _PALE),
     "tiles": _Look("#9a94dc", "#4b4680", "#ffffff", _VIVID, square=True),
 }
-_PAGES = {name: look.page for name, look in _LOOKS.items()}
 _DOTS = {"start": "#101216", "goal": "#ffffff"}
 _MARGIN, _CELL, _JITTER = 0.03, 0.235, 0.02
 _RADIUS, _DOT, _LINE = 0.048, 0.023, 0.011
@@ -138,13 +125,18 @@ def _cross(a: _Point, b: _Point, c: _Point, d: _Point) -> bool:
 
 def _possible(nodes: Sequence[Node]) -> list[tuple[Node, Node]]:
     """Return the pairs of nodes that an edge may join: near each other, with no other node near the line."""
-    places, found = {node: _middle(node) for node in nodes}, []
-    for one, other in combinations(nodes, 2):
-        a, b = places[one], places[other]
-        clear = all(_away(places[node], a, b) >= _CLEAR for node in nodes if node not in (one, other))
-        if clear and hypot(a[0] - b[0], a[1] - b[1]) <= _LONGEST:
-            found.append((one, other))
-    return found
+    places, pairs = np.array([_middle(node) for node in nodes]), list(combinations(range(len(nodes)), 2))
+    if not pairs:
+        return []
+    one, other = np.array(pairs).T
+    line, away = places[other] - places[one], places - places[one][:, None]
+    length = np.einsum("ij,ij->i", line, line)
+    along = (np.einsum("ikj,ij->ik", away, line) / length[:, None]).clip(0, 1)
+    distance = np.linalg.norm(away - along[..., None] * line[:, None], axis=2)
+    rows = np.arange(len(pairs))
+    distance[rows, one] = distance[rows, other] = 1
+    fit = (distance.min(axis=1) >= _CLEAR) & (np.sqrt(length) <= _LONGEST)
+    return [(nodes[pairs[n][0]], nodes[pairs[n][1]]) for n in np.flatnonzero(fit)]
 
 
 def _are_apart(pair: tuple[Node, Node], other: tuple[Node, Node]) -> bool:
@@ -183,8 +175,8 @@ def _paths(ahead: dict[str, list[str]], path: Sequence[str], goal: str) -> list[
 class Reach(StepWorld[Graph]):
     name = "reach"
     about = "Graphs of coloured nodes, some edges one-way, with one shortest path from start to goal."
-    looks = tuple(_LOOKS)
-    chance = sum(1 / perm(len(COLOURS), level) for level in LEVELS) / len(LEVELS) ** 2
+    palettes = _LOOKS
+    chances = tuple(1 / perm(len(COLOURS), level) / len(LEVELS) for level in LEVELS)
     vocabulary = frozenset(COLOURS)
     answers_in_moves = False
 
@@ -245,10 +237,9 @@ class Reach(StepWorld[Graph]):
         path = drawn[0].split() if drawn else ends[0][:1]
         return _graph(nodes, [_edge(*edge) for edge in edges], ends[0][1], path) if path[0] == ends[0][0] else None
 
-    def paint(self, state: Graph, size: int) -> Image.Image:
+    def paint_on(self, pen: ImageDraw.ImageDraw, state: Graph, size: int) -> None:
         look = _LOOKS[state.look or "plain"]
-        image = Image.new("RGB", (size, size), look.page)
-        pen, nodes = ImageDraw.Draw(image), {node.colour: node for node in state.nodes}
+        nodes = {node.colour: node for node in state.nodes}
         walked = {frozenset(pair) for pair in pairwise(state.path)}
 
         def around(middle: _Point, radius: float) -> list[float]:
@@ -270,26 +261,28 @@ class Reach(StepWorld[Graph]):
             for mark, at in (("start", state.path[0]), ("goal", state.goal)):
                 if node.colour == at:
                     pen.ellipse(around(middle, _DOT), fill=_DOTS[mark])
-        return image
 
-    def see(self, values: Values) -> Graph | None:
-        name = boards.look_of(values, _PAGES, most=90)
-        if name is None:
-            return None
+    def see(self, values: Values, name: str) -> Graph | None:
         look = _LOOKS[name]
         lines = {"page": look.page, "edge": look.edge, "path": look.path}
         if set(boards.named(boards.colours_at(values, _BAR_PLACES, 0.004), lines)) != {"edge"}:
             return None
         nodes = _nodes_in(values, look)
-        marks = {mark: [node.colour for node in nodes if _mark_on(values, look, node) == mark] for mark in _DOTS}
-        if any(len(found) != 1 for found in marks.values()):
+        possible = _possible(nodes)
+        if not possible:
             return None
-        (start,), (goal,) = marks.values()
+        dots = boards.colours_at(values, [_middle(node) for node in nodes], 0.008)
+        palettes = [{**_DOTS, node.colour: look.nodes[node.colour]} for node in nodes]
+        shown = [boards.named(dot[None], palette, most=200)[0] for dot, palette in zip(dots, palettes, strict=True)]
+        starts, goals = ([nodes[n].colour for n, dot in enumerate(shown) if dot == mark] for mark in _DOTS)
+        if len(starts) != 1 or len(goals) != 1:
+            return None
+        (start,), (goal,) = starts, goals
         edges, walked = list[Edge](), list[set[str]]()
-        for one, other in _possible(nodes):
-            along = np.array([(at * (_half(one, other) - _RADIUS - 0.02), 0.0) for at in _ALONG])
-            places = _beside(one, other, np.concatenate([along, _FLANKS]))
-            seen = boards.named(boards.colours_at(values, places, 0.004), lines, most=150)
+        all_seen = boards.named(boards.colours_at(values, _looked_at(possible), 0.004), lines, most=150)
+        each = len(_ALONG) + len(_FLANKS)
+        for number, (one, other) in enumerate(possible):
+            seen = all_seen[number * each : (number + 1) * each]
             kind, flanks = seen[0], [name != "page" for name in seen[len(_ALONG) :]]
             if kind not in ("edge", "path") or set(seen[: len(_ALONG)]) != {kind}:
                 continue
@@ -300,8 +293,7 @@ class Reach(StepWorld[Graph]):
         while ahead := [pair for pair in walked if path[-1] in pair]:
             path += ahead[0] - {path[-1]}
             walked.remove(ahead[0])
-        graph = None if walked else _graph(nodes, edges, goal, path)
-        return replace(graph, look=name) if graph else None
+        return None if walked else _graph(nodes, edges, goal, path)
 
 
 def _puzzles(colours: Sequence[str], edges: Sequence[Edge], level: int) -> list[tuple[str, str]]:
@@ -333,6 +325,19 @@ def _beside(one: Node, other: Node, places: Places) -> Places:
     return found
 
 
+def _looked_at(pairs: Sequence[tuple[Node, Node]]) -> Places:
+    """Return the places that tell edges: for each some along it, and some beside its middle."""
+    ends = np.array([[_middle(one), _middle(other)] for one, other in pairs])
+    line, middles = ends[:, 1] - ends[:, 0], ends.mean(axis=1)
+    length = np.linalg.norm(line, axis=1)
+    ahead = line / length[:, None]
+    frames = np.stack([ahead, ahead[:, ::-1] * (-1, 1)], axis=1)
+    along = (length / 2 - _RADIUS - 0.02)[:, None, None] * [(at, 0.0) for at in _ALONG]
+    across = np.broadcast_to(_FLANKS, (len(pairs), *_FLANKS.shape))
+    found: Places = middles[:, None] + np.concatenate([along, across], axis=1) @ frames
+    return found.reshape(-1, 2)
+
+
 _ANY_NODE = [Node(colour, cell) for cell in _CELLS for colour in COLOURS]
 _ANY_RING = np.concatenate([_middle(node) + _RING for node in _ANY_NODE])
 
@@ -340,17 +345,11 @@ _ANY_RING = np.concatenate([_middle(node) + _RING for node in _ANY_NODE])
 def _nodes_in(values: Values, look: _Look) -> tuple[Node, ...]:
     """Return the nodes in an image: those whose colour is all around the place where they would be."""
     others = {"page": look.page, "edge": look.edge, "path": look.path, **_DOTS}
-    names = boards.named(boards.colours_at(values, _ANY_RING, 0.004), {**look.nodes, **others})
+    names = boards.named(boards.colours_at(values, _ANY_RING, 0), {**look.nodes, **others})
     shown = {
         node: names[n * len(_RING) : (n + 1) * len(_RING)].count(node.colour) for n, node in enumerate(_ANY_NODE)
     }
     return tuple(node for node, count in shown.items() if count >= len(_RING) - 2)
-
-
-def _mark_on(values: Values, look: _Look, node: Node) -> str | None:
-    """Return which dot a node has; its own colour's name if none."""
-    palette = {**_DOTS, node.colour: look.nodes[node.colour]}
-    return boards.named(boards.colours_at(values, [_middle(node)], 0.008), palette, most=200)[0]
 
 
 def _in_order(nodes: Iterable[Node]) -> tuple[Node, ...]:

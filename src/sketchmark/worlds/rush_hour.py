@@ -21,13 +21,14 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
+from functools import lru_cache, reduce
 from math import cos, radians, sin
+from operator import or_
 from random import Random
 from typing import NamedTuple
 
 import numpy as np
-from PIL import Image, ImageDraw
+from PIL import ImageDraw
 
 from sketchmark.worlds import boards
 from sketchmark.worlds.boards import MOVES, Places, Values
@@ -38,7 +39,6 @@ COLOURS = ("red", "blue", "green", "yellow", "purple", "orange", "turquoise")
 _LETTERS = {colour[0].upper(): colour for colour in COLOURS}
 _ROW = re.compile(rf"^([.{''.join(_LETTERS)}]{{{SIDE}}})(>?)$", re.MULTILINE)
 _MOST_CARS, _MOST_STATES = 6, 250
-_Arrangement = tuple[int, ...]
 
 
 class Car(NamedTuple):
@@ -76,38 +76,44 @@ class _Look(NamedTuple):
     windows: bool = False
 
 
-_VIVID = dict(
-    zip(COLOURS, ("#d62424", "#2450d8", "#1f9a3c", "#f5cf2a", "#8d3bc4", "#f58214", "#25bcc4"), strict=True)
-)
-_PALE = dict(zip(COLOURS, ("#ff5a5a", "#5c8dff", "#63dc7c", "#ffee70", "#c883ff", "#ffa54d", "#6ff0ee"), strict=True))
+_VIVID = boards.palette(COLOURS, "#d62424 #2450d8 #1f9a3c #f5cf2a #8d3bc4 #f58214 #25bcc4")
+_PALE = boards.palette(COLOURS, "#ff5a5a #5c8dff #63dc7c #ffee70 #c883ff #ffa54d #6ff0ee")
 _LOOKS = {
     "plain": _Look("#ffffff", "#e9ecf1", "#cfd5de", "#333a45", _VIVID),
     "night": _Look("#141824", "#2b3142", "#3a4258", "#aab3c8", _PALE),
     "lot": _Look("#86ad80", "#70757c", "#878c93", "#3a3d42", _VIVID, hatched=True, windows=True),
     "turned": _Look("#c9a36b", "#efe6d4", "#e2d6bd", "#5b4630", _VIVID, hatched=True),
 }
-_PAGES = {name: look.page for name, look in _LOOKS.items()}
 _ANGLES = (-35, -30, -25, -20, -15, 15, 20, 25, 30, 35)
+
+
+@lru_cache(maxsize=64)
+def _line(upright: bool, across: int, length: int) -> tuple[int, ...]:
+    """Return the places that a car takes, as the bits of a number, for each place of it on its line."""
+    cars = (
+        Car("", at, across, length, True) if upright else Car("", across, at, length, False) for at in range(SIDE)
+    )
+    return tuple(sum(1 << row * SIDE + col for row, col in car.places) for car in cars)[: SIDE - length + 1]
+
+
+def _line_of(car: Car) -> tuple[int, ...]:
+    return _line(car.upright, car.col if car.upright else car.row, car.length)
+
+
+def _at(car: Car) -> int:
+    return car.row if car.upright else car.col
 
 
 def _slid(cars: tuple[Car, ...], number: int, direction: str, exit: int) -> tuple[Car, ...] | None:
     """Return the cars after one runs as far as it can; None if it cannot move that way."""
-    car, (down, right) = cars[number], MOVES[direction]
-    if car.upright != bool(down):
-        return None
-    taken = {place for other in cars if other is not car for place in other.places}
-    row, col = car.row, car.col
-    while True:
-        front = car._replace(row=row, col=col).places[-1 if down + right > 0 else 0]
-        ahead = front[0] + down, front[1] + right
-        if ahead in taken or not 0 <= ahead[0] < SIDE or not 0 <= ahead[1] < SIDE:
-            break
-        row, col = row + down, col + right
-    if car.colour == "red" and right > 0 and row == exit and col + car.length == SIDE:
+    car, by = cars[number], sum(MOVES[direction])
+    others = sum(_line_of(other)[_at(other)] for other in cars if other is not car)
+    line, at = _line_of(car), _at(car)
+    while 0 <= at + by < len(line) and not line[at + by] & others:
+        at += by
+    if car.colour == "red" and direction == "right" and car.row == exit and at + 1 == len(line):
         return cars[:number] + cars[number + 1 :]
-    if (row, col) == (car.row, car.col):
-        return None
-    return (*cars[:number], car._replace(row=row, col=col), *cars[number + 1 :])
+    return None if at == _at(car) else (*cars[:number], _put(car, at), *cars[number + 1 :])
 
 
 def _moves(cars: tuple[Car, ...], exit: int) -> dict[str, tuple[Car, ...]]:
@@ -160,38 +166,38 @@ def _parked(dice: Random, count: int, exit: int) -> tuple[Car, ...]:
 def _at_distance(cars: tuple[Car, ...], level: int) -> list[tuple[Car, ...]]:
     """Return the arrangements within reach from which exactly one shortest list of `level` moves frees the red car.
 
-    An arrangement is a tuple of each car's place on its line, and its taken places are the bits of a number: making a
-    puzzle takes hundreds of them.
+    An arrangement is a number with three bits for each car's place on its line, and its taken places are the bits of
+    another: making a puzzle takes hundreds of them.
     """
-    bits = [
-        [sum(1 << row * SIDE + col for row, col in _put(car, at).places) for at in range(SIDE - car.length + 1)]
-        for car in cars
-    ]
-    first = tuple(car.row if car.upright else car.col for car in cars)
-    before: dict[_Arrangement, list[_Arrangement]] = {first: []}
-    queue, ring = [first], list[_Arrangement]()
-    for state in queue:
-        taken = sum(of[at] for of, at in zip(bits, state, strict=True))
-        for number, (of, at) in enumerate(zip(bits, state, strict=True)):
-            others, low, high = taken ^ of[at], at, at
-            while low and not of[low - 1] & others:
-                low -= 1
-            while high + 1 < len(of) and not of[high + 1] & others:
-                high += 1
-            if not number and high + 1 == len(of):
-                ring.append(state)  # the red car is free to leave
+    bits = [_line_of(car) for car in cars]
+    known: list[dict[int, tuple[tuple[int, int], ...] | None]] = [{} for _ in cars]
+    lines = [(3 * number, reduce(or_, of), known[number]) for number, of in enumerate(bits)]
+    places = [_at(car) for car in cars]
+    first = sum(at << 3 * number for number, at in enumerate(places))
+    before: dict[int, list[int]] = {first: []}
+    queue = [(first, sum(of[at] for of, at in zip(bits, places, strict=True)))]
+    ring = list[int]()
+    for state, taken in queue:
+        for shift, line, slides in lines:
+            at = state >> shift & 7
+            key = taken & line | at << SIDE * SIDE
+            if key not in slides:
+                slides[key] = _slides(bits[shift // 3], at, taken, shift)
+            ends = slides[key]
+            if ends is None:
+                ring.append(state)
                 continue
-            for end in {low, high} - {at}:
-                after = (*state[:number], end, *state[number + 1 :])
+            for change, moved in ends:
+                after = state + change
                 if after not in before:
                     before[after] = []
-                    queue.append(after)
+                    queue.append((after, taken ^ moved))
                 before[after].append(state)
         if len(queue) > _MOST_STATES:
             return []
     ways = dict.fromkeys(ring, 1)
     for _ in range(1, level):
-        counted: dict[_Arrangement, int] = {}
+        counted: dict[int, int] = {}
         for solved in ring:
             for state in before[solved]:
                 if state not in ways:
@@ -199,7 +205,20 @@ def _at_distance(cars: tuple[Car, ...], level: int) -> list[tuple[Car, ...]]:
         ways |= counted
         ring = list(counted)
     found = (state for state in ring if ways[state] == 1)
-    return [tuple(_put(car, at) for car, at in zip(cars, state, strict=True)) for state in found]
+    return [tuple(_put(car, state >> 3 * number & 7) for number, car in enumerate(cars)) for state in found]
+
+
+def _slides(of: tuple[int, ...], at: int, taken: int, shift: int) -> tuple[tuple[int, int], ...] | None:
+    """Return how each end to which a car can run changes an arrangement and its taken places. The car has the bits
+    `of` at each place of its line. None if it is the red one and free to leave."""
+    others, low, high = taken ^ of[at], at, at
+    while low and not of[low - 1] & others:
+        low -= 1
+    while high + 1 < len(of) and not of[high + 1] & others:
+        high += 1
+    if not shift and high + 1 == len(of):
+        return None
+    return tuple((end - at << shift, of[at] ^ of[end]) for end in (low, high) if end != at)
 
 
 def _put(car: Car, at: int) -> Car:
@@ -209,8 +228,8 @@ def _put(car: Car, at: int) -> Car:
 class RushHour(StepWorld[Park]):
     name = "rush_hour"
     about = "Car parks of 6x6 places with one shortest way to free the red car."
-    looks = tuple(_LOOKS)
-    chance = 0.0015
+    palettes = _LOOKS
+    chances = (0.0078, 3.2e-4, 1.2e-5, 4.4e-7, 1.2e-8)
     vocabulary = frozenset((*COLOURS, *MOVES))
 
     def generate(self, dice: Random, level: int, look: str) -> Park:
@@ -252,10 +271,9 @@ class RushHour(StepWorld[Park]):
             return None
         return _park([[_LETTERS.get(letter) for letter in row] for row, _ in rows], exits[0])
 
-    def paint(self, state: Park, size: int) -> Image.Image:
+    def paint_on(self, pen: ImageDraw.ImageDraw, state: Park, size: int) -> None:
         look = _LOOKS[state.look or "plain"]
-        image = Image.new("RGB", (size, size), look.page)
-        pen, angle = ImageDraw.Draw(image), state.angle if state.look == "turned" else 0
+        angle = state.angle if state.look == "turned" else 0
 
         def block(row: float, col: float, high: float, wide: float, fill: str, askew: float = 0.0) -> None:
             corners = np.array([(col, row), (col + wide, row), (col + wide, row + high), (col, row + high)])
@@ -287,12 +305,8 @@ class RushHour(StepWorld[Park]):
                         block(row + end + high * (end < 0), col + 0.24, 0.1, 0.52, "#20252c")
                     else:
                         block(row + 0.24, col + end + wide * (end < 0), 0.52, 0.1, "#20252c")
-        return image
 
-    def see(self, values: Values) -> Park | None:
-        name = boards.look_of(values, _PAGES)
-        if name is None:
-            return None
+    def see(self, values: Values, name: str) -> Park | None:
         look, angle = _LOOKS[name], 0
         if name == "turned":
             found = _angle_in(values, look)
@@ -309,7 +323,7 @@ class RushHour(StepWorld[Park]):
             return None
         rows = [[name or None for name in shown[at : at + SIDE]] for at in range(0, SIDE * SIDE, SIDE)]
         park = _park(rows, walls.index("gap"))
-        return replace(park, angle=angle, look=name) if park else None
+        return replace(park, angle=angle) if park else None
 
 
 _UNIT, _TURNED_UNIT = 0.145, 0.105

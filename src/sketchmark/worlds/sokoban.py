@@ -18,14 +18,14 @@ Chance: a random list of one to five pushes is right in about 6 of 1,000 puzzles
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from random import Random
 from typing import NamedTuple
 
 import numpy as np
-from PIL import Image, ImageDraw
+from PIL import ImageDraw
 
 from sketchmark.worlds import boards
 from sketchmark.worlds.boards import MOVES, Position, Values
@@ -67,7 +67,6 @@ _LOOKS = {
         "#b08d5b", "#6d4a3c", "#efe3cc", "#3a9a3f", "#2a2a3c", {"red": "#de2f38", "blue": "#2f7fd0"}, True
     ),
 }
-_PAGES = {name: look.page for name, look in _LOOKS.items()}
 _INSIDE = [(row, col) for row in range(1, SIDE - 1) for col in range(1, SIDE - 1)]
 _BORDER = frozenset((row, col) for row in range(SIDE) for col in range(SIDE)) - frozenset(_INSIDE)
 
@@ -76,17 +75,22 @@ def _by(place: Position, move: str, times: int = 1) -> Position:
     return place[0] + times * MOVES[move][0], place[1] + times * MOVES[move][1]
 
 
+def _bits(places: Iterable[Position]) -> int:
+    return sum(1 << row * SIDE + col for row, col in places)
+
+
 @lru_cache(maxsize=4096)
-def _region(walls: frozenset[Position], boxes: _Boxes, worker: Position) -> frozenset[Position]:
-    """Return the cells that the worker can walk to."""
-    found, queue = {worker}, [worker]
-    for at in queue:
-        for move in MOVES:
-            then = _by(at, move)
-            if then not in found and then not in walls and then not in boxes:
-                found.add(then)
-                queue.append(then)
-    return frozenset(found)
+def _region(walls: frozenset[Position], boxes: _Boxes, worker: Position) -> int:
+    """Return the cells that the worker can walk to, as the bits of a number. There is a wall all around."""
+    free, found, before = ~(_bits(walls) | _bits(boxes)), _bits([worker]), 0
+    while found != before:
+        before = found
+        found |= (found << 1 | found >> 1 | found << SIDE | found >> SIDE) & free
+    return found
+
+
+def _is_in(place: Position, region: int) -> bool:
+    return bool(region >> place[0] * SIDE + place[1] & 1)
 
 
 def _pushed(state: Store, step: str) -> Store | None:
@@ -97,7 +101,7 @@ def _pushed(state: Store, step: str) -> Store | None:
     number = BOXES.index(colour)
     box = state.boxes[number]
     to, behind = _by(box, move), _by(box, move, -1)
-    if to in state.walls or to in state.boxes or behind not in _region(state.walls, state.boxes, state.worker):
+    if to in state.walls or to in state.boxes or not _is_in(behind, _region(state.walls, state.boxes, state.worker)):
         return None
     boxes = (*state.boxes[:number], to, *state.boxes[number + 1 :])
     return replace(state, boxes=boxes, worker=box)
@@ -128,27 +132,27 @@ def _solution(first: Store) -> tuple[str, ...]:
     return ()
 
 
-def _before(walls: frozenset[Position], boxes: _Boxes, region: frozenset[Position]) -> list[tuple[_Boxes, Position]]:
+def _before(walls: frozenset[Position], boxes: _Boxes, region: int) -> list[tuple[_Boxes, Position]]:
     """Return the boxes and the worker's place before each push that leads here."""
     found = []
     for number, box in enumerate(boxes):
         for move in MOVES:
             came, behind = _by(box, move, -1), _by(box, move, -2)
-            if came in region and behind not in walls and behind not in boxes:
+            if _is_in(came, region) and behind not in walls and behind not in boxes:
                 found.append(((*boxes[:number], came, *boxes[number + 1 :]), behind))
     return found
 
 
-def _at_distance(walls: frozenset[Position], marks: _Boxes, level: int) -> list[tuple[_Boxes, frozenset[Position]]]:
+def _at_distance(walls: frozenset[Position], marks: _Boxes, level: int) -> list[tuple[_Boxes, int]]:
     """Return the arrangements from which exactly one shortest list of `level` pushes leads onto the marks."""
-    ways: dict[tuple[_Boxes, frozenset[Position]], int] = {}
-    ring: list[tuple[_Boxes, frozenset[Position]]] = []
+    ways: dict[tuple[_Boxes, int], int] = {}
+    ring: list[tuple[_Boxes, int]] = []
     for boxes in dict.fromkeys((marks, marks[::-1])):
         free = [place for place in _INSIDE if place not in walls and place not in boxes]
         ring += dict.fromkeys((boxes, _region(walls, boxes, place)) for place in free)
     ways |= dict.fromkeys(ring, 1)
     for _ in range(level):
-        counted: dict[tuple[_Boxes, frozenset[Position]], int] = {}
+        counted: dict[tuple[_Boxes, int], int] = {}
         for boxes, region in ring:
             for earlier, worker in _before(walls, boxes, region):
                 state = (earlier, _region(walls, earlier, worker))
@@ -162,8 +166,8 @@ def _at_distance(walls: frozenset[Position], marks: _Boxes, level: int) -> list[
 class Sokoban(StepWorld[Store]):
     name = "sokoban"
     about = "Stores of 7x7 cells with one shortest list of pushes."
-    looks = tuple(_LOOKS)
-    chance = 0.006
+    palettes = _LOOKS
+    chances = (0.026, 0.0033, 4.2e-4, 4.9e-5, 6.1e-6)
     vocabulary = frozenset((*BOXES, *MOVES))
 
     def generate(self, dice: Random, level: int, look: str) -> Store:
@@ -174,7 +178,13 @@ class Sokoban(StepWorld[Store]):
             found = _at_distance(walls, marks, level)
             if found:
                 boxes, region = dice.choice(found)
-                store = Store(walls, frozenset(marks), boxes, dice.choice(sorted(region)), look=look)
+                store = Store(
+                    walls,
+                    frozenset(marks),
+                    boxes,
+                    dice.choice([place for place in _INSIDE if _is_in(place, region)]),
+                    look=look,
+                )
                 if self._leaves_a_choice(store):
                     return store
 
@@ -218,10 +228,8 @@ class Sokoban(StepWorld[Store]):
         rows = _ROW.findall(text)
         return _store(rows) if len(rows) == SIDE else None
 
-    def paint(self, state: Store, size: int) -> Image.Image:
+    def paint_on(self, pen: ImageDraw.ImageDraw, state: Store, size: int) -> None:
         look = _LOOKS[state.look or "plain"]
-        image = Image.new("RGB", (size, size), look.page)
-        pen = ImageDraw.Draw(image)
 
         def block(place: Position, fill: str, top: float, left: float, bottom: float, right: float) -> None:
             y, x = (_EDGE + _CELL * at for at in place)
@@ -250,12 +258,8 @@ class Sokoban(StepWorld[Store]):
                 block(place, boards.mixed(fill, "#000000", 0.25), 0.64, 0.25, 0.68, 0.75)
         y, x = (_EDGE + _CELL * (at + 0.5) for at in state.worker)
         pen.ellipse([size * (at + way * 0.29 * _CELL) for way in (-1, 1) for at in (x, y)], look.worker)
-        return image
 
-    def see(self, values: Values) -> Store | None:
-        name = boards.look_of(values, _PAGES)
-        if name is None:
-            return None
+    def see(self, values: Values, name: str) -> Store | None:
         look = _LOOKS[name]
         places = [(row, col) for row in range(SIDE) for col in range(SIDE)]
         middles = np.array([(_EDGE + _CELL * (col + 0.5), _EDGE + _CELL * (row + 0.5)) for row, col in places])
@@ -273,8 +277,7 @@ class Sokoban(StepWorld[Store]):
                 letters.append(found[0] if marked else found[0].upper())
             else:
                 letters.append({"@": "+", ".": "x"}.get(found, found) if marked else found)
-        store = _store(["".join(letters[at : at + SIDE]) for at in range(0, SIDE * SIDE, SIDE)])
-        return replace(store, look=name) if store else None
+        return _store(["".join(letters[at : at + SIDE]) for at in range(0, SIDE * SIDE, SIDE)])
 
 
 def _store(rows: Sequence[str]) -> Store | None:

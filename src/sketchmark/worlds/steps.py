@@ -14,25 +14,26 @@ from __future__ import annotations
 
 import re
 from abc import abstractmethod
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from random import Random
+from types import MappingProxyType
 from typing import Any, TypeVar
 
-from PIL import Image
+import numpy as np
+from PIL import Image, ImageDraw
 
 from sketchmark.episode import Episode, Grading, Scores
 from sketchmark.episode.sample import Context, Sample
 from sketchmark.errors import BadInput, BadPicture
 from sketchmark.media import Picture
 from sketchmark.media.pixels import Recent
-from sketchmark.worlds import Argument, Making, World, boards, moves, numbered_drafts
+from sketchmark.worlds import LEVELS, Argument, Making, World, boards, check_level, moves, numbered_drafts
 from sketchmark.worlds.boards import Values
 from sketchmark.worlds.play import Shown, StepByStep, tagged_moves
 
-LEVELS = (1, 2, 3, 4, 5)
 MIXED = "mixed"
 """The look of a set of samples that have all looks in turn."""
 SIZE = 512
@@ -59,18 +60,22 @@ class StepWorld(StepByStep[Some]):
     """
 
     name: str
-    looks: tuple[str, ...]
-    chance: float
-    """Expected proportion of right answers of `player/random`."""
+    palettes: Mapping[str, boards.Palette]
+    """The colours of each look."""
+    chances: tuple[float, ...]
+    """Expected proportion of right answers of `player/random` at each level."""
     about: str
     """One sentence: what `sketchmark make` writes."""
     answers_in_moves = True
     """Whether the answer is the list of steps itself."""
+    synonyms: Mapping[str, str] = MappingProxyType({})
+    """Other words for those of answers: a regular expression of lower-case words with single spaces → our word."""
     unpictured = "I see the puzzle before me, but I cannot picture the next step."
 
     def __init__(self) -> None:
         self._seen: Recent[tuple[Some | None]] = Recent(512)
         self._drawn: Recent[Picture] = Recent(64)
+        self._pages: Recent[Image.Image] = Recent(8_000_000, lambda page: page.width * page.height)
 
     @abstractmethod
     def generate(self, dice: Random, level: int, look: str) -> Some:
@@ -80,13 +85,16 @@ class StepWorld(StepByStep[Some]):
     def choices(self, state: Some) -> Sequence[str]:
         """The steps that a drawing may show from here, wrong ones included."""
 
-    @abstractmethod
-    def paint(self, state: Some, size: int) -> Image.Image:
-        """Draw a scene as a square image of this many pixels a side."""
+    def back(self, pen: ImageDraw.ImageDraw, look: str, size: int) -> None:
+        """Draw what all scenes of a look have in common on an empty page. It is drawn once for many scenes."""
 
     @abstractmethod
-    def see(self, values: Values) -> Some | None:
-        """Read a scene from pixels; None if they show none."""
+    def paint_on(self, pen: ImageDraw.ImageDraw, state: Some, size: int) -> None:
+        """Draw a scene on what `back` has drawn, a page of this many pixels a side."""
+
+    @abstractmethod
+    def see(self, values: Values, name: str) -> Some | None:
+        """Read a scene from pixels in the look of this name; None if they show none."""
 
     @abstractmethod
     def write(self, state: Some) -> str:
@@ -99,6 +107,10 @@ class StepWorld(StepByStep[Some]):
     def guessed(self, rng: Random) -> list[str]:
         """An answer at random, in the requested form."""
 
+    @property
+    def looks(self) -> tuple[str, ...]:
+        return tuple(self.palettes)
+
     def legal(self, state: Some, step: str) -> bool:
         return self.after(state, step) != state
 
@@ -109,29 +121,43 @@ class StepWorld(StepByStep[Some]):
     def in_words(self, state: Some) -> str:
         return f"The state is now:\n{self.write(state)}"
 
+    def paint(self, state: Some, size: int) -> Image.Image:
+        """Draw a scene as a square image with a palette."""
+        key = look, _ = (state.look or self.looks[0], size)
+        page = self._pages.get(key)
+        if page is None:
+            page = Image.new("P", (size, size), self.palettes[look].page)
+            self.back(ImageDraw.Draw(page), look, size)
+            self._pages.keep(key, page)
+        image = page.copy()
+        self.paint_on(ImageDraw.Draw(image), state, size)
+        return image
+
     def render(self, state: Some, size: int = SIZE) -> Picture:
         key = (state, state.look, size)
         return self._drawn.get(key) or self._drawn.keep(key, Picture.from_image(self.paint(state, size)))
 
     def read(self, picture: Picture) -> Some | None:
         """Return the scene that an image shows, and nothing else; None if it does not."""
-        found = self._seen.get(picture.identity) or self._seen.keep(picture.identity, (self._read(picture),))
+        found = self._seen.get(picture.digest) or self._seen.keep(picture.digest, (self._read(picture),))
         return found[0]
 
     def _read(self, picture: Picture) -> Some | None:
-        values = picture.values
-        if min(values.shape[:2]) < _SMALLEST // 2:
+        if min(picture.size) < _SMALLEST // 2:
             return None
-        scene = self.see(values)
-        if scene is None:
+        shown = picture.reduced(boards.READ_AT)
+        values = np.asarray(shown)
+        name = boards.look_of(values, self.palettes)
+        seen = self.see(values, name)
+        if seen is None:
             return None
-        sizes = (SIZE, min(_LARGEST, max(values.shape[:2])))  # edges of a small image are rounded differently
-        return scene if any(boards.explains(self.paint(scene, size), values) for size in sizes) else None
+        scene = replace(seen, look=name)
+        sizes = (boards.READ_AT, SIZE, min(_LARGEST, max(picture.size)))  # edges are rounded differently
+        return scene if any(boards.explains(self.paint(scene, size), shown) for size in sizes) else None
 
     def puzzle(self, seed: int, level: int, look: str) -> Some:
         """Return the puzzle of a seed: the same in every process."""
-        if level not in LEVELS:
-            raise BadInput(f"{self.name} has no level {level}", f"levels are {LEVELS[0]} to {LEVELS[-1]}")
+        check_level(self.name, level)
         if look not in self.looks:
             raise BadInput(f"{self.name} has no look {look!r}", f"looks are {', '.join(self.looks)}, or {MIXED}")
         return self.generate(Random(f"{self.name}:{seed}:{level}"), level, look)
@@ -139,14 +165,16 @@ class StepWorld(StepByStep[Some]):
     def samples(
         self, *, seed: int, data: Path | None, level: int = 0, look: str = MIXED, size: int = SIZE
     ) -> Iterator[Sample]:
-        """Yield samples of one level and look; by default all levels in turn, then the next look."""
+        """Yield samples of one level and look; by default all levels in turn, then the next look. Samples of one
+        level have all looks in turn."""
         if not _SMALLEST <= size <= _LARGEST:
             raise BadInput(f"images of {size} pixels a side", f"{_SMALLEST} to {_LARGEST}")
         self.puzzle(seed, level or LEVELS[0], self.looks[0] if look == MIXED else look)  # refuses what cannot be
 
         def make(id: str, number: int, own_seed: int) -> Sample:
             chosen = level or LEVELS[number % len(LEVELS)]
-            seen = self.looks[number // len(LEVELS) % len(self.looks)] if look == MIXED else look
+            turn = number if level else number // len(LEVELS)
+            seen = self.looks[turn % len(self.looks)] if look == MIXED else look
             return self.sample(id, self.puzzle(own_seed, chosen, seen), size)
 
         return numbered_drafts(self.name, seed, make)
@@ -211,11 +239,17 @@ class StepWorld(StepByStep[Some]):
     def answered(self, episode: Episode) -> list[str] | None:
         """Return the entries of the answer, with single spaces between words."""
         found = moves.strict_moves(episode.answer, self._is_entry)
-        return None if found is None else [_BETWEEN_WORDS.sub(" ", entry).strip() for entry in found]
+        return None if found is None else [self._entry(text) for text in found]
+
+    def _entry(self, text: str) -> str:
+        said = _BETWEEN_WORDS.sub(" ", text).strip()
+        for other, ours in self.synonyms.items():
+            said = re.sub(rf"\b{other}\b", ours, said)
+        return said
 
     def _is_entry(self, text: str) -> bool:
         """Return whether a text can be an entry of an answer without its tag: it has the words of one."""
-        words = set(_BETWEEN_WORDS.sub(" ", text).split())
+        words = set(self._entry(text).split())
         return bool(words) and words <= self.vocabulary
 
     @property
@@ -303,4 +337,5 @@ class StepWorld(StepByStep[Some]):
             corrupt=self.corrupted,
             caption=self.caption,
             scorers={"score": self.score, "drawn": self.score_drawings},
+            chances=self.chances,
         )

@@ -22,7 +22,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar, Protocol
 
-from sketchmark.episode.model import Abilities, Model, Options, Reply, Usage
+from sketchmark.episode.model import Abilities, Listing, Model, Options, Reply, Usage
 from sketchmark.episode.sample import Context
 from sketchmark.errors import BadInput, CallFailed, CannotPlay, MissingExtra, SketchmarkError
 from sketchmark.media import Picture
@@ -30,7 +30,7 @@ from sketchmark.models import layout
 from sketchmark.models.arguments import Arguments, Value
 from sketchmark.models.layout import finish_of_text
 from sketchmark.models.providers import Provider
-from sketchmark.models.providers.openai_chat import ChatEndpoint, by_stage
+from sketchmark.models.providers.openai_chat import ChatEndpoint, as_user_texts, by_stage
 
 NUMBERS = (
     *("cfg_text_scale", "cfg_img_scale", "cfg_interval", "cfg_renorm_min", "timestep_shift", "text_temperature"),
@@ -318,12 +318,21 @@ class BagelServer(ChatEndpoint):
     def receives(self, act: str) -> Collection[str]:
         return {*super().receives(act), *OTHER_SPELLINGS, *(SETTINGS if act == "draw" else _FOR_READING)}
 
+    async def listing(self) -> Listing:
+        """Return nothing: a server of one stage lists BAGEL like a pipeline that only draws, but it reads, too."""
+        await super().listing()
+        return Listing()
+
+    @property
+    def _has_one_stage(self) -> bool:
+        return self._stages == "1" or (not self._stages and self._listed is not None and self._listed.says is False)
+
     def _settings(self) -> dict[str, Any]:
         return {**self._body, **self._bagel.given, "stages": self._stages}
 
     async def say(self, context: Context, options: Options) -> Reply:
         """Read the whole context. A server of one stage (`stages=1`) reads as it draws: see `_reduced`."""
-        if self._stages != "1":
+        if not self._has_one_stage:
             return await super().say(context, options)
         context, left_out = self._reduced(context, "reads with")
         reply = await super().say(context, options)
@@ -331,9 +340,7 @@ class BagelServer(ChatEndpoint):
 
     def _reduced(self, context: Context, how: str) -> tuple[Context, layout.LeftOut]:
         """Return the part of the context that reaches the model of a drawing, as the user's, and name the rest."""
-        context, dropped = layout.newest_pictures(context, 1, f"the server {how} one")
-        context, unsaid = layout.all_as_user(context, "the server")
-        return context, (*dropped, *unsaid, *layout.places_lost(context, "the server joins the texts"))
+        return as_user_texts(context, most=1, how=f"{how} one")
 
     async def _base_request(self, model: str, context: Context, options: Options) -> dict[str, Any]:
         """Return a chat request without the sampling that a default deployment adds to the request's own:
@@ -346,6 +353,11 @@ class BagelServer(ChatEndpoint):
         request = await self._base_request(model, context, options)
         chosen = self._bagel.with_task(options.extra)
         reading = {name: chosen[name] for name in _FOR_READING if name in chosen}
+        if self._has_one_stage:
+            # It ignores the usual names of these settings.
+            hot, most = options.temperature, options.max_new_tokens
+            sampled = {"do_sample": hot > 0, **({"text_temperature": hot} if hot > 0 else {})}
+            reading = {**sampled, **({"max_think_tokens": most} if most else {}), **reading}
         return {**request, "modalities": ["text"], **reading}
 
     async def draw(self, context: Context, options: Options) -> Reply:

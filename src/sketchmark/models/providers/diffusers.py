@@ -26,7 +26,7 @@ from sketchmark.models import layout
 from sketchmark.models.arguments import Arguments, Value
 from sketchmark.models.layout import LeftOut
 from sketchmark.models.providers import Provider
-from sketchmark.models.providers.hf import Batcher
+from sketchmark.models.providers.rows import Batcher, at_once
 from sketchmark.models.providers.weights import (
     DTYPES,
     device_named,
@@ -130,7 +130,7 @@ class Diffusers(Model):
         self._pipeline: Any = None
         self._broken: SketchmarkError | None = None
         self._batcher: Batcher[_Job, Reply] = Batcher(
-            self._draw_together, limit, self._thread, out_of_memory=out_of_memory, release=release_memory
+            at_once(self._draw_together), limit, self._thread, out_of_memory=out_of_memory, release=release_memory
         )
         if self._class_name:
             self._check(_class_named(self.name, self._class_name))

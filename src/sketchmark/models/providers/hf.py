@@ -6,11 +6,12 @@ Concurrent calls are generated together in batches (`batch_size=N|auto`), in a w
 from __future__ import annotations
 
 import asyncio
+from bisect import bisect_left
 from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
-from concurrent.futures import Executor, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from sketchmark.episode.model import Model, Options, Reply, Usage
 from sketchmark.episode.sample import Context
@@ -20,6 +21,7 @@ from sketchmark.models.arguments import Arguments, Value, stop_words
 from sketchmark.models.failures import USE_BLIND
 from sketchmark.models.layout import finish_of_text
 from sketchmark.models.providers import Provider
+from sketchmark.models.providers.rows import Batcher, Row, Rows, Turn, Waiting, ends_of, failure, rows_can_join
 from sketchmark.models.providers.weights import (
     AS_IS,
     Source,
@@ -32,118 +34,6 @@ from sketchmark.models.providers.weights import (
 
 if TYPE_CHECKING:
     from PIL import Image
-
-
-Job = TypeVar("Job")
-Result = TypeVar("Result")
-
-WINDOW = 0.02
-"""Seconds to wait for more jobs: long for an event loop, short for a generation."""
-_LONGEST_MESSAGE = 600
-
-
-@dataclass(frozen=True)
-class _Waiting(Generic[Job, Result]):
-    group: Hashable
-    size: float
-    job: Job
-    result: asyncio.Future[Result]
-
-
-class Batcher(Generic[Job, Result]):
-    """Runs jobs of the same group together, at most `limit` at once: the oldest, and those nearest to it in size.
-
-    A batch is padded to its longest job, so jobs of one size waste little.
-
-    A batch that does not fit into memory is halved, and the smaller limit stays. A batch that fails for another
-    reason is rerun one by one, so that one bad job does not fail the others.
-    """
-
-    def __init__(
-        self,
-        run: Callable[[list[Job]], list[Result]],
-        limit: int,
-        executor: Executor,
-        *,
-        out_of_memory: Callable[[Exception], bool],
-        release: Callable[[], None],
-    ) -> None:
-        self.limit = limit
-        self._run = run
-        self._executor = executor
-        self._out_of_memory = out_of_memory
-        self._release = release
-        self._waiting: list[_Waiting[Job, Result]] = []
-        self._worker: asyncio.Task[None] | None = None
-
-    async def submit(self, job: Job, group: Hashable, size: float = 0) -> Result:
-        waiting = _Waiting[Job, Result](group, size, job, asyncio.get_running_loop().create_future())
-        self._waiting.append(waiting)
-        if self._worker is None or self._worker.done():
-            self._worker = asyncio.create_task(self._drain())
-        return await waiting.result
-
-    async def _drain(self) -> None:
-        loop = asyncio.get_running_loop()
-        while True:
-            await asyncio.sleep(WINDOW)
-            # A caller that gave up (a time limit) has cancelled its future, so its job is dropped.
-            self._waiting = [entry for entry in self._waiting if not entry.result.done()]
-            if not self._waiting:
-                return
-            oldest = self._waiting[0]
-            alike = [entry for entry in self._waiting if entry.group == oldest.group]
-            batch = sorted(alike, key=lambda entry: abs(entry.size - oldest.size))[: self.limit]
-            self._waiting = [entry for entry in self._waiting if entry not in batch]
-            outcomes: list[Result | SketchmarkError]
-            try:
-                outcomes = await loop.run_in_executor(self._executor, self._outcomes, [entry.job for entry in batch])
-            except Exception as error:  # a lost device, a closed model: the callers must still get an error
-                outcomes = [_failure(error, memory=False) for _ in batch]
-            for entry, outcome in zip(batch, outcomes, strict=True):
-                if entry.result.done():
-                    continue
-                if isinstance(outcome, SketchmarkError):
-                    entry.result.set_exception(outcome)
-                else:
-                    entry.result.set_result(outcome)
-
-    def _outcomes(self, jobs: list[Job]) -> list[Result | SketchmarkError]:
-        outcomes: list[Result | SketchmarkError] = []
-        while len(outcomes) < len(jobs):
-            outcomes += self._attempt(jobs[len(outcomes) : len(outcomes) + self.limit])
-        return outcomes
-
-    def _attempt(self, batch: list[Job]) -> list[Result | SketchmarkError]:
-        """Return the outcomes of these jobs, or none and set a smaller limit for the next attempt."""
-        try:
-            return [*self._run(batch)]
-        except Exception as error:
-            memory = self._out_of_memory(error)
-            failure = _failure(error, memory=memory)
-        # Outside the except block: the exception's traceback held the tensors that must be freed.
-        if memory:
-            self._release()
-        if len(batch) == 1:
-            return [failure]
-        if memory:
-            self.limit = len(batch) // 2
-            return []
-        return [outcome for job in batch for outcome in self._attempt([job])]
-
-
-def _failure(error: Exception, *, memory: bool) -> SketchmarkError:
-    if isinstance(error, SketchmarkError):
-        return error
-    if memory:
-        return CallFailed(
-            "out_of_memory",
-            "a single call does not fit into memory",
-            hint="--gen_kwargs max_new_tokens=N, a smaller dtype=, or device_map=auto",
-        )
-    words = " ".join(f"{type(error).__name__}: {error}".split())
-    return CallFailed("local_model", words[:_LONGEST_MESSAGE])
-
 
 _AUTO_BATCH = 16
 """First size with `batch_size=auto`. Running out of memory halves it."""
@@ -167,6 +57,9 @@ class Prompt:
     seed: int | None = None
 
 
+_Call = Waiting[Prompt, Reply]
+
+
 class TransformersChat(Model):
     provider: ClassVar[str] = "hf"
     needs_chat_template: ClassVar[bool] = True
@@ -186,12 +79,12 @@ class TransformersChat(Model):
         self._loaded: Weights | SketchmarkError | None = None
         self._read_arguments(args)
         args.refuse_unknown()
-        self._saying = self._batcher(self._say_together)
+        self._saying = self._batcher(self._say_in_turn)
 
     def _read_arguments(self, args: Arguments) -> None:
         """Read the arguments of a subclass."""
 
-    def _batcher(self, run: Callable[[list[Prompt]], list[Reply]]) -> Batcher[Prompt, Reply]:
+    def _batcher(self, run: Callable[[Turn[Prompt, Reply]], None]) -> Batcher[Prompt, Reply]:
         return Batcher(run, self._limit, self._thread, out_of_memory=out_of_memory, release=release_memory)
 
     def receives(self, act: str) -> Collection[str]:
@@ -238,7 +131,7 @@ class TransformersChat(Model):
             raise CallFailed("no_images", f"{self.name} takes text only", stops_run=True, hint=USE_BLIND)
         context = self._wording.of(context)
         prompt = await asyncio.to_thread(self._prompt, weights, context, options)
-        reply = await self._saying.submit(prompt, _company(prompt), _size(prompt))
+        reply = await self._saying.submit(prompt, _company(prompt), _size(prompt), bool(prompt.images))
         return replace(reply, left_out=_order_lost(weights.processor, context, prompt.text))
 
     def _prompt(self, weights: Weights, context: Context, options: Options) -> Prompt:
@@ -246,29 +139,82 @@ class TransformersChat(Model):
         text = render(weights.processor, context, self._wording.template)
         return Prompt(text, images, _settings(options), options.seed)
 
-    def _say_together(self, prompts: list[Prompt]) -> list[Reply]:
+    def _say_in_turn(self, turn: Turn[Prompt, Reply]) -> None:
+        """Generate at most `turn.limit` replies at once. A reply is returned when it ends, and other calls join when
+        a quarter of the places are free: contexts are read faster a few at a time."""
         import torch
 
         weights = self._loaded
         assert isinstance(weights, Weights)
-        inputs = tokens(weights, prompts)
-        with torch.random.fork_rng(), torch.inference_mode():
-            if prompts[0].seed is not None:
-                torch.manual_seed(prompts[0].seed)
-            tokenizer = weights.processor.tokenizer
-            stops = prompts[0].settings.get("stop_strings", ())
-            generated = weights.model.generate(
-                **inputs,
-                **prompts[0].settings,
-                **({"tokenizer": tokenizer} if stops else {}),
-                pad_token_id=tokenizer.pad_token_id,
+        changing = rows_can_join(weights.model)
+        few = max(1, turn.limit // 4) if changing else turn.limit
+        calls = turn.take(few)
+        if not calls:
+            return
+        seed = calls[0].job.seed
+        with torch.random.fork_rng(enabled=seed is not None), torch.inference_mode():
+            if seed is not None:
+                torch.manual_seed(seed)
+            if not changing:
+                for call, reply in zip(calls, _say_at_once(weights, [call.job for call in calls]), strict=True):
+                    turn.done(call, reply)
+                return
+            stops = _stops(calls[0].job)
+            rows = Rows[_Call](
+                weights.model,
+                _generation(weights, calls[0].job),
+                lambda made: _end(weights, stops, made) is not None,
             )
-        start = inputs["input_ids"].shape[1]
-        counts = inputs["attention_mask"].sum(1).tolist()
-        return [
-            _reply(weights, row, Usage(tokens_in=count, pictures_in=len(prompt.images)), stops)
-            for row, count, prompt in zip(generated[:, start:].tolist(), counts, prompts, strict=True)
-        ]
+
+            def go_on(active: int) -> bool:
+                ended = len(rows.rows) - active
+                room = turn.limit - active >= few and turn.has_more()
+                return active > 0 and ended < max(1, len(rows.rows) // 4) and not room
+
+            while calls or rows.rows:
+                if calls:
+                    _join(weights, turn, rows, calls)
+                else:
+                    rows.advance(go_on)
+                for row in rows.leave():
+                    turn.done(row.job, _reply(weights, row.job.job, row.made, row.read))
+                calls = turn.take(few) if turn.limit - len(rows.rows) >= few else []
+
+
+def _join(weights: Weights, turn: Turn[Prompt, Reply], rows: Rows[_Call], calls: list[_Call]) -> None:
+    """Add calls to the rows. If they cannot be read together, each is tried by itself."""
+    try:
+        inputs = tokens(weights, [call.job for call in calls])
+        rows.join([Row(call, call.job.settings["max_new_tokens"]) for call in calls], inputs)
+    except Exception as error:
+        if out_of_memory(error):
+            raise
+        if len(calls) == 1:
+            turn.done(calls[0], failure(error))
+            return
+        for call in calls:
+            _join(weights, turn, rows, [call])
+
+
+def _say_at_once(weights: Weights, prompts: list[Prompt]) -> list[Reply]:
+    """Generate the replies of models whose batches cannot change while they are generated."""
+    inputs = tokens(weights, prompts)
+    most = max(prompt.settings["max_new_tokens"] for prompt in prompts)
+    generated = weights.model.generate(**inputs, **_generation(weights, prompts[0]), max_new_tokens=most)
+    made = generated[:, inputs["input_ids"].shape[1] :].tolist()
+    counts = inputs["attention_mask"].sum(1).tolist()
+    return [
+        _reply(weights, prompt, row[: prompt.settings["max_new_tokens"]], count)
+        for prompt, row, count in zip(prompts, made, counts, strict=True)
+    ]
+
+
+def _generation(weights: Weights, prompt: Prompt) -> dict[str, Any]:
+    """Return the settings of `generate` that a whole group has."""
+    tokenizer = weights.processor.tokenizer
+    settings = {key: value for key, value in prompt.settings.items() if key != "max_new_tokens"}
+    more = {"tokenizer": tokenizer} if "stop_strings" in settings else {}
+    return {**settings, **more, "pad_token_id": tokenizer.pad_token_id}
 
 
 def render(processor: Any, context: Context, template: Mapping[str, Any] = AS_IS.template) -> str:
@@ -335,10 +281,11 @@ def _settings(options: Options) -> dict[str, Any]:
 
 
 def _company(prompt: Prompt) -> Hashable:
-    """Return the group of a prompt: same settings, with or without images. A seeded prompt forms a separate group,
-    because one random stream serves all rows of a batch."""
+    """Return the group of a prompt: the same settings apart from the token limit. A seeded prompt forms a separate
+    group, because one random stream serves all rows of a batch."""
     alone = id(prompt) if prompt.settings["do_sample"] and prompt.seed is not None else None
-    return tuple(sorted((key, str(value)) for key, value in prompt.settings.items())), bool(prompt.images), alone
+    shared = sorted((key, str(value)) for key, value in prompt.settings.items() if key != "max_new_tokens")
+    return tuple(shared), alone
 
 
 def _size(prompt: Prompt) -> float:
@@ -346,19 +293,32 @@ def _size(prompt: Prompt) -> float:
     return len(prompt.text) / _LETTERS + sum(image.width * image.height for image in prompt.images) / _PIXELS
 
 
-def _reply(weights: Weights, row: list[int], usage: Usage, stop_at: Sequence[str] = ()) -> Reply:
-    ends = weights.model.generation_config.eos_token_id
-    stops = set(ends) if isinstance(ends, list) else {ends}
-    end = next((i for i, token in enumerate(row) if token in stops), None)
-    said = row if end is None else row[:end]
-    tokenizer = weights.processor.tokenizer
-    text = tokenizer.decode(said, skip_special_tokens=True)
-    places = [place for stop in stop_at if (place := text.find(stop)) >= 0]
-    if places:  # the row is padded behind the stop, which is not part of the reply
-        text = text[: min(places)]
-        end = len([token for token in said if token != tokenizer.pad_token_id]) - 1
-    usage = replace(usage, tokens_out=len(row) if end is None else end + 1)
+def _end(weights: Weights, stops: Sequence[str], made: list[int]) -> int | None:
+    """Return the place of the token that ended a row: the model's end, or the first that completes a stop text."""
+    decode, ends = weights.processor.tokenizer.decode, ends_of(weights.model)
+
+    def has_ended(place: int) -> bool:
+        so_far = made[: place + 1]
+        return bool(ends.intersection(so_far)) or any(stop in decode(so_far) for stop in stops)
+
+    end = bisect_left(range(len(made)), True, key=has_ended)
+    return end if end < len(made) else None
+
+
+def _reply(weights: Weights, prompt: Prompt, made: list[int], read: int) -> Reply:
+    stops = _stops(prompt)
+    end = _end(weights, stops, made)
+    said = made if end is None else made[: end + (made[end] not in ends_of(weights.model))]
+    text = weights.processor.tokenizer.decode(said, skip_special_tokens=True)
+    text = text[: min(place for place in (len(text), *map(text.find, stops)) if place >= 0)]
+    count = len(made) if end is None else end + 1
+    usage = Usage(tokens_in=read, tokens_out=count, pictures_in=len(prompt.images))
     return Reply(text=text, finish=finish_of_text("length" if end is None else "stop", text), usage=usage)
+
+
+def _stops(prompt: Prompt) -> Sequence[str]:
+    stops: Sequence[str] = prompt.settings.get("stop_strings", ())
+    return stops
 
 
 def _order_lost(processor: Any, context: Context, rendered: str) -> tuple[str, ...]:

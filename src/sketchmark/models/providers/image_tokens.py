@@ -22,6 +22,7 @@ from sketchmark.models import layout
 from sketchmark.models.arguments import Arguments
 from sketchmark.models.providers import Provider
 from sketchmark.models.providers.hf import Prompt, TransformersChat, render, tokens
+from sketchmark.models.providers.rows import at_once
 from sketchmark.models.providers.weights import Brush, Weights, logits_processors, picture_of
 
 
@@ -34,7 +35,7 @@ class Janus(TransformersChat):
         temperature = args.number("draw_temperature")
         self._temperature = 1.0 if temperature is None else temperature
         self._guidance = args.above_zero("guidance_scale") or 5.0
-        self._drawing = self._batcher(self._draw_together)
+        self._drawing = self._batcher(at_once(self._draw_together))
 
     def identity(self) -> dict[str, Any]:
         return {**super().identity(), "draw_temperature": self._temperature, "guidance_scale": self._guidance}
@@ -94,7 +95,7 @@ class Emu3(TransformersChat):
         self._negative = args.text("negative_prompt") or ""
         self._ratio = args.choice("ratio", _RATIOS) or "1:1"
         self._area = args.whole("image_area", 720 * 720, least=64)
-        self._drawing = self._batcher(self._draw_together)
+        self._drawing = self._batcher(at_once(self._draw_together))
 
     def identity(self) -> dict[str, Any]:
         return {

@@ -23,11 +23,11 @@ from urllib.parse import urlsplit
 
 from sketchmark.episode.model import Abilities, Finish, Options, Reply
 from sketchmark.episode.sample import Context, Part
-from sketchmark.errors import BadInput, CannotPlay
+from sketchmark.errors import BadInput, CallFailed, CannotPlay
 from sketchmark.models import layout
 from sketchmark.models.arguments import Arguments, Value
 from sketchmark.models.call import Call
-from sketchmark.models.failures import BadReply, ErrorStatus
+from sketchmark.models.failures import BadReply, ErrorStatus, most_images
 from sketchmark.models.http_bodies import Base64, DataUrl
 from sketchmark.models.layout import (
     Piece,
@@ -42,6 +42,7 @@ from sketchmark.models.layout import (
 from sketchmark.models.providers import Provider
 from sketchmark.models.providers.openai_chat import (
     ChatEndpoint,
+    as_user_texts,
     by_stage,
     known_settings,
     refused_or_raise,
@@ -214,6 +215,8 @@ class OpenAI(ChatEndpoint):
         self._modalities = args.choice("modalities", tuple(_MODALITIES)) or self._usual_modalities()
         self._stages = args.choice("stages", ("1", "2"))
         self._edit_pictures = args.whole("edit_pictures", _MOST_EDIT_PICTURES, least=1)
+        self._images_taken = self._edit_pictures
+        """Fewer if the server says so."""
         self._send_temperature = args.flag("send_temperature", not _FIXED_TEMPERATURE.match(name))
 
     def _choose_server_and_drawer(self, name: str, args: Arguments) -> None:
@@ -287,11 +290,17 @@ class OpenAI(ChatEndpoint):
     async def draw(self, context: Context, options: Options) -> Reply:
         if self._drawer is None:
             raise CannotPlay(f"{self.name} does not draw", "name a model that does")
-        if self._draw_with == "chat":
-            return await self._draw_by_chat(self._drawer, context, options)
         if self._draw_with == "responses":
             return await self._draw_by_responses(self._drawer, context, options)
-        return await self._draw_by_image_api(self._drawer, context, options)
+        draw = self._draw_by_chat if self._draw_with == "chat" else self._draw_by_image_api
+        try:
+            return await draw(self._drawer, context, options)
+        except CallFailed as error:
+            most = most_images(str(error))
+            if error.kind != "too_many_images" or not most < self._images_taken:
+                raise
+            self._images_taken = most  # in all later drawings, too
+        return await draw(self._drawer, context, options)
 
     async def _draw_by_responses(self, drawer: str, context: Context, options: Options) -> Reply:
         if self._speaker is None:
@@ -333,6 +342,17 @@ class OpenAI(ChatEndpoint):
 
     async def _draw_by_chat(self, drawer: str, context: Context, options: Options) -> Reply:
         context, left_out = layout.without_empty_texts(context)
+        if self._stages == "2":
+            context, lost = as_user_texts(context, most=1, how="conditions a drawing on one")
+            left_out += lost
+        elif self._stages == "1" or (self._listed is not None and self._listed.says is False):
+            context, lost = as_user_texts(context, most=self._images_taken, how=f"takes {self._images_taken}")
+            left_out += lost
+        elif self._images_taken < _MOST_EDIT_PICTURES:
+            context, lost = layout.newest_pictures(
+                context, self._images_taken, f"{drawer} takes {self._images_taken}"
+            )
+            left_out += lost
         request = await self._chat_request(drawer, context, options)
         drawn = known_settings(options.extra, _DRAWN_IN_CHAT)
         staged = by_stage(request, drawn, options.seed) if self._stages == "2" else {}
@@ -341,7 +361,7 @@ class OpenAI(ChatEndpoint):
 
     async def _draw_by_image_api(self, drawer: str, context: Context, options: Options) -> Reply:
         generate = self._draw_with == "generate" or not context.pictures
-        most = 0 if generate else self._edit_pictures
+        most = 0 if generate else self._images_taken
         why = "images.generate takes none" if generate else f"{drawer} takes {most}"
         context, empty = layout.without_empty_texts(context)
         context, unheard = layout.without_sounds(context, "an image API")

@@ -10,7 +10,7 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any, ClassVar
 
-from sketchmark.episode.model import Abilities, CallNotes, Options, Reply
+from sketchmark.episode.model import Abilities, CallNotes, Listing, Options, Reply
 from sketchmark.episode.sample import Content, Context
 from sketchmark.errors import BadInput, CallFailed, CannotPlay
 from sketchmark.media import Picture
@@ -57,6 +57,7 @@ class ChatEndpoint(Endpoint, ABC):
         self._drawer: str | None = None
         self._detail: str | None = None
         self._send_temperature = True
+        self._listed: Listing | None = None
         self._read_arguments(name, args)
         self._read_body(args)
         args.refuse_unknown()
@@ -115,20 +116,19 @@ class ChatEndpoint(Endpoint, ABC):
                         days[name] = day
         return days
 
-    async def takes_images(self) -> bool | None:
-        """Read `architecture.input_modalities` from the list of models, which llama.cpp and OpenRouter have."""
+    async def listing(self) -> Listing:
+        """Read the list of models, once if the server answers."""
         if self._on_openai or self._speaker is None:
-            return None
-        with suppress(TimeoutError, ErrorStatus, NoConnection, BadReply):  # the first call will report the error
-            async with asyncio.timeout(_PATIENCE):
-                listed = await self._wire.models(Call())
-                found = [
-                    one.get("architecture") for one in listed if one.get("id") == self._speaker or len(listed) == 1
-                ]
-                kinds = found[0].get("input_modalities") if found and isinstance(found[0], dict) else None
-                if isinstance(kinds, list) and "text" in kinds:
-                    return "image" in kinds
-        return None
+            return Listing()
+        if self._listed is None:
+            with suppress(TimeoutError, NoConnection):  # the first call will report the error
+                try:
+                    async with asyncio.timeout(_PATIENCE):
+                        self._listed = _listing(self._speaker, await self._wire.models(Call()))
+                except (ErrorStatus, BadReply):
+                    self._listed = Listing()
+                    await self._wire.close()  # after an error a server may close the connection and not say so
+        return self._listed or Listing()
 
     async def say(self, context: Context, options: Options) -> Reply:
         if self._speaker is None:
@@ -231,6 +231,29 @@ class ChatEndpoint(Endpoint, ABC):
             return {"type": "input_audio", "input_audio": {"data": Base64(sound), "format": sound.format}}
         image: dict[str, Any] = {"url": DataUrl(await self._encoder.sendable(content))}
         return {"type": "image_url", "image_url": image | ({"detail": self._detail} if self._detail else {})}
+
+
+def _listing(name: str, listed: list[dict[str, Any]]) -> Listing:
+    """Find a model in the list of its server.
+
+    llama.cpp and OpenRouter list the kinds of input in `architecture`. vLLM lists the longest context of a model, or
+    the `parent` of an adapter. vLLM-Omni lists neither for a pipeline that only draws. Such a server answers any
+    request for text with a drawing."""
+    found = next((one for one in listed if one.get("id") == name or len(listed) == 1), {})
+    of_vllm = found.get("owned_by") == "vllm" and "max_model_len" in found
+    only_draws = of_vllm and found["max_model_len"] is None and found.get("parent") is None
+    about = found.get("architecture")
+    kinds = about.get("input_modalities") if isinstance(about, dict) else None
+    takes_images = "image" in kinds if isinstance(kinds, list) and "text" in kinds else None
+    return Listing(takes_images, False if only_draws else None)
+
+
+def as_user_texts(context: Context, most: int, how: str) -> tuple[Context, layout.LeftOut]:
+    """Return the part of a context that reaches a drawing of vLLM-Omni, and name the rest: the server joins the
+    user's texts, ignores all others, and takes `most` images apart."""
+    context, dropped = layout.newest_pictures(context, most, f"the server {how}")
+    context, unsaid = layout.all_as_user(context, "the server")
+    return context, (*dropped, *unsaid, *layout.places_lost(context, "the server joins the texts"))
 
 
 def by_stage(request: Mapping[str, Any], drawn: Mapping[str, Any], seed: int | None) -> dict[str, Any]:

@@ -4,7 +4,7 @@ import { address, get } from "./api.js";
 import { changeTag, el, name, pill, sign, table, words } from "./dom.js";
 import { count, placeOf, seconds, steps } from "./format.js";
 import { filtersOf } from "./samples.js";
-import { answerLine, filmStrip, focusFrame, focusedFrame, inputs, isWrong, minimap, player, replies, ribbons, shot } from "./strip.js";
+import { answerLine, drawingsInWords, filmStrip, focusFrame, focusedFrame, inputs, isWrong, miniStrip, minimap, player, replies, ribbons, shot } from "./strip.js";
 
 export async function showEpisode(parameters, go) {
   const { run, cell, sample } = parameters;
@@ -18,7 +18,7 @@ export async function showEpisode(parameters, go) {
   return {
     title: sample,
     trail: [["Runs", address("", { all: 1 })], [run === "." ? data.model : run, address("run", { run })], ["Samples", list], [sample]],
-    content: [head(data, to), body(data, wrong, truth), ...ending(data), ...details(data)],
+    content: [head(data, to), body(data, wrong, truth), ...ending(data), repeats(data, to), ...details(data)].filter(Boolean),
     shown: () => (wrong >= 0 ? focusFrame(wrong) : null),
     keys: {
       ArrowLeft: data.frames.length ? ["← →", "drawing", () => focusFrame(focusedFrame() - 1)] : ["", ""],
@@ -27,6 +27,7 @@ export async function showEpisode(parameters, go) {
       t: data.frames.some((frame) => frame.true) ? ["t", "hold: ground truth", () => truth(true), () => truth(false)] : ["", ""],
       j: ["j k", "episode", () => move(data.after)],
       k: ["", "", () => move(data.before)],
+      r: data.repeats.length > 1 ? ["r", "next repeat", () => nextRepeat(data, go, to)] : ["", ""],
       m: data.siblings.length > 1 ? ["m", "next condition", () => nextCondition(data, go, filters)] : ["", ""],
       c: data.siblings.length > 1 ? ["c", "side by side", () => go(sideBySide(data))] : ["", ""],
       u: ["u", "samples", () => go(list)],
@@ -39,7 +40,47 @@ const firstWrong = ({ frames }) => frames.findIndex(isWrong);
 function nextCondition(data, go, filters) {
   const at = data.siblings.findIndex((one) => one.cell === data.cell);
   const next = data.siblings[(at + 1) % data.siblings.length];
-  go(address("episode", { run: data.run, ...filters, cell: next.cell, sample: data.sample }), { replace: true });
+  go(address("episode", { run: data.run, ...filters, cell: next.cell, sample: next.sample }), { replace: true });
+}
+
+/** The first answer of the next repeat; after the last, the first again. */
+function nextRepeat(data, go, to) {
+  const firsts = data.repeats.filter((one) => !one.branch);
+  const next = firsts.find((one) => one.repeat > (data.record.repeat ?? 0)) ?? firsts[0];
+  return next ? go(to([data.cell, next.sample]), { replace: true }) : false;
+}
+
+/** All episodes of the sample in this cell side by side, one column per repeat, further answers below it. */
+function repeats(data, to) {
+  if (!data.repeats.length) return null;
+  const columns = new Map();
+  for (const one of data.repeats) columns.set(one.repeat, [...(columns.get(one.repeat) ?? []), one]);
+  const right = data.repeats.filter((one) => one.outcome === "right").length;
+  const answer = (one) =>
+    el(
+      "a",
+      { class: "answered", href: to([data.cell, one.sample]), "aria-current": one.sample === data.sample ? "page" : null },
+      sign(one.outcome), " ", columns.get(one.repeat).length > 1 ? el("span", { class: "quiet small" }, `answer ${one.branch + 1}: `) : null, answerLine(one.answer, one.expected), " ", one.flags.map((flag) => pill(flag, "bad")),
+    );
+  const left = data.repeated - data.repeats.length;
+  return el(
+    "section",
+    { class: "section", "aria-label": "Repeats of this sample" },
+    el("div", { class: "bar" }, el("h2", {}, "Repeats of this sample"), el("span", { class: "quiet" }, `${right} of ${count(data.repeats.length, "episode")} right`, left > 0 ? `; ${left} more are not shown` : "")),
+    el(
+      "ol",
+      { class: "repeats" },
+      [...columns].map(([repeat, episodes]) =>
+        el(
+          "li",
+          { class: episodes.some((one) => one.sample === data.sample) ? "panel now" : "panel" },
+          el("h3", {}, `Repeat ${repeat + 1} `, el("span", { class: `quiet small ${drawingsInWords(episodes[0]).startsWith("✕") ? "bad" : ""}` }, drawingsInWords(episodes[0]))),
+          episodes[0].strip.length ? miniStrip(data.run, { ...episodes[0], input: null, sounds: 0 }) : null,
+          episodes.map(answer),
+        ),
+      ),
+    ),
+  );
 }
 
 /** Direct against what is open; from direct, against the first condition that is not. */
@@ -79,7 +120,7 @@ function head(data, to) {
     el(
       "nav",
       { class: "tabs", "aria-label": "The same sample in other conditions" },
-      data.siblings.map((one) => el("a", { href: to([one.cell, data.sample]), "aria-current": one.cell === data.cell ? "page" : null }, placeOf(one.cell, data.task), " ", sign(one.outcome))),
+      data.siblings.map((one) => el("a", { href: to([one.cell, one.sample]), "aria-current": one.cell === data.cell ? "page" : null }, placeOf(one.cell, data.task), " ", sign(one.outcome))),
       data.siblings.length > 1 ? el("a", { href: sideBySide(data) }, "side by side") : null,
     ),
   );
@@ -94,7 +135,7 @@ function body(data, wrong, truth) {
     el("h2", {}, drawn && data.direct ? ["Answered directly ", sign(data.direct.outcome, true)] : "The sample"),
     el("div", { class: "inputs" }, inputs(data)),
     data.mode === "blind" ? el("p", { class: "quiet" }, "The model was not shown these images: it got the text only.") : null,
-    drawn && data.direct ? el("p", {}, answerLine(data.direct.answer, data.expected), " ", el("a", { class: "small", href: address("episode", { run: data.run, cell: data.direct.cell, sample: data.sample }) }, "open")) : null,
+    drawn && data.direct ? el("p", {}, answerLine(data.direct.answer, data.expected), " ", el("a", { class: "small", href: address("episode", { run: data.run, cell: data.direct.cell, sample: data.direct.sample }) }, "open")) : null,
   );
   const show = el("button", { type: "button", class: "hold", onpointerdown: () => truth(true), onpointerup: () => truth(false), onpointerleave: () => truth(false) }, "Ground truth ", el("kbd", {}, "t"));
   const right = el(

@@ -61,6 +61,7 @@ function sections(whole, data, chosen, change) {
     drawn(data.drawing_and_answer),
     data.gains.length ? gains(data.gains, samples) : null,
     data.episodes ? scores(data, samples) : null,
+    repeated(data.repeats),
     failures(data.cells, samples),
     el("details", { class: "section" }, el("summary", {}, "run.json"), el("pre", { dir: "auto" }, JSON.stringify(data.about, null, 2))),
   ].filter(Boolean);
@@ -248,6 +249,20 @@ function scores(data, samples) {
       ? el("div", {}, data.readings.map((line) => el("p", {}, line)), el("p", {}, el("a", { href: samples({ read: "any", mode: "any" }) }, "Replies that scorings read differently")))
       : null,
     el("details", {}, el("summary", {}, `Every score (${every.length})`), table("Every score by the name of its cell", ["Cell", "Score", "Mean [95%]", "n"], every)),
+  );
+}
+
+/** Scores of repeated episodes, as the terminal prints them, with pass@k by k. */
+function repeated(found) {
+  if (!found) return null;
+  const figures = found.charts.map((one) => el("figure", { class: "panel" }, el("figcaption", {}, name(one.title)), chart(one)));
+  return el(
+    "section",
+    { class: "section" },
+    el("h2", {}, "Repeats"),
+    table("Repeated episodes, in percent; k is the number of repeats", found.columns, found.rows),
+    found.below.map((line) => el("p", {}, line)),
+    figures.length ? el("div", { class: "charts" }, figures) : null,
   );
 }
 

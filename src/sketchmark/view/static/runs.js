@@ -97,6 +97,7 @@ function toolbar({ runs }, state, change, field, go) {
       { class: "legend" },
       el("span", {}, el("i", { class: "dot hollow" }), " direct"),
       el("span", {}, el("i", { class: "dot" }), " drawn, 95% interval"),
+      runs.some((run) => run.people) ? el("span", {}, el("i", { class: "people-line" }), " people") : null,
       el("span", {}, el("b", { class: "good" }, "▲ +65.0"), " settled gain"),
       el("span", {}, el("b", {}, "● ±0.0"), " unclear"),
     ),

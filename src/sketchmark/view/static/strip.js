@@ -41,11 +41,12 @@ export function answerLine(answer, expected) {
   const moves = steps(answer);
   if (!moves) return el("bdi", { class: "answer", dir: "auto" }, String(answer ?? "–").trim() || "no answer");
   const wanted = steps(expected);
+  const words = moves.some((move) => move.length > 1);
   return el(
     "span",
-    { class: "moves" },
+    { class: words ? "moves words" : "moves" },
     moves.length ? null : "no moves",
-    moves.map((move, at) => el("span", { class: wanted && wanted[at] !== move ? "x" : null }, move)),
+    moves.map((move, at) => [words && at ? ", " : null, el("span", { class: wanted && wanted[at] !== move ? "x" : null }, move)]),
   );
 }
 

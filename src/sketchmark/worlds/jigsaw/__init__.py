@@ -24,7 +24,7 @@ from sketchmark.episode.protocol import FilledPrompts, Protocol
 from sketchmark.episode.sample import Context, Sample
 from sketchmark.errors import MissingExtra
 from sketchmark.media import Picture
-from sketchmark.worlds import Add, Argument, Making, Play, World, disk, moves, numbered_drafts
+from sketchmark.worlds import LEVELS, Add, Argument, Making, Play, World, check_level, disk, moves, numbered_drafts
 from sketchmark.worlds.jigsaw import panels as jigsaw
 from sketchmark.worlds.moves import DREAMSIM, FOLLOWS, STRICT, rules, shown
 from sketchmark.worlds.play import labelled, tagged_choice, wanted
@@ -59,17 +59,22 @@ async def _complete_both(desk: Desk, prompts: FilledPrompts) -> None:
 candidates_then_answer = Protocol(_complete_both, draws=lambda prompts: 2, must_draw=True)
 
 
-def samples(*, seed: int, data: Path | None, difficulty: str, folder: str = "") -> Iterator[Sample]:
+def samples(
+    *, seed: int, data: Path | None, difficulty: str = "medium", folder: str = "", level: int = 0
+) -> Iterator[Sample]:
+    if level:
+        check_level("jigsaw", level)
+    rated: dict[str, str | int] = {"level": level} if level else {"difficulty": difficulty}
     pictures = Path(folder) if folder else None
 
     def make(id: str, number: int, own_seed: int) -> Sample:
-        puzzle = jigsaw.generate(own_seed, difficulty, pictures)
+        puzzle = jigsaw.generate(own_seed, difficulty, pictures, level=level)
         return Sample(
             id=id,
             pictures={"ref": puzzle.ref, "cand0": puzzle.candidates[0], "cand1": puzzle.candidates[1]},
             fields={"puzzle": jigsaw.seams_as_text(puzzle)},
             target={"label": puzzle.label},
-            groups={"wrong_kind": puzzle.wrong_kind, "difficulty": difficulty},
+            groups={"wrong_kind": puzzle.wrong_kind, **rated},
             steps=2,
             frames=partial(jigsaw.frames, puzzle),
         )
@@ -298,6 +303,7 @@ WORLD = World(
         samples=samples,
         arguments=(
             Argument("difficulty", "medium", "How alike.", among=tuple(jigsaw.WRONG_KINDS)),
+            Argument("level", 0, "How alike, 1 to 5; 0: as the difficulty says."),
             Argument("folder", "", "Folder of your own pictures to cut up.", option="pictures", is_folder=True),
         ),
         pictures=("ref", "cand0", "cand1"),
@@ -308,7 +314,9 @@ WORLD = World(
     claims=_claims,
     corrupt=_corrupt,
     caption=_caption,
+    reading=jigsaw.panel_as_text,
     scorers={"score": score, "drawn": score_drawings},
+    chances=(0.5,) * len(LEVELS),
     protocols={"candidates_then_answer": candidates_then_answer},
     rank=3,
 )

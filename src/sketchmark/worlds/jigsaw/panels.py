@@ -4,7 +4,19 @@ What you see: the panel with a grey cell, and two candidates. What you may do: c
 continues the picture across both inner edges; the wrong one comes from another scene (easy), from elsewhere in the
 same scene or is the right one mirrored (medium), or is shifted by only a part of a cell or mirrored (hard).
 
-The scenes are our own, full of detail, and for a seed the same to the pixel on every machine.
+The scenes are our own, full of detail, and for a seed the same to the pixel on every machine. One patch is right. Two
+ground-truth images show the panel with each patch. There are always two, so a level is not a number of steps here.
+
+Levels: the wrong patch has ever more in common with the right one. Level 1: it comes from another scene, so its
+colours differ. Level 2: from another part of the same scene, with the same colours. Level 3: the right patch
+mirrored, so its upper edge has the same colours in another order. Level 4: shifted by a quarter to half a cell. Level
+5: shifted by an eighth to a quarter of a cell, so that only the lines at the edges decide.
+
+Looks: nine kinds of scenes.
+
+Corrupt step: each panel is filled with the other patch.
+
+Chance: one in two.
 """
 
 from __future__ import annotations
@@ -68,6 +80,7 @@ WRONG_KINDS: dict[str, tuple[str, ...]] = {
     "medium": ("elsewhere", "mirrored"),
     "hard": ("neighbouring", "mirrored"),
 }
+LEVEL_KINDS = ("other scene", "elsewhere", "mirrored", "neighbouring", "nearby")
 _PICTURES = {".png", ".jpg", ".jpeg", ".webp", ".gif", ".bmp", ".tif", ".tiff"}
 _SCENES_TRIED, _PATCHES_TRIED = 24, 12
 
@@ -82,7 +95,9 @@ class Jigsaw:
     wrong_kind: str
 
 
-def generate(seed: int, difficulty: str = "medium", folder: Path | None = None, size: int = 224) -> Jigsaw:
+def generate(
+    seed: int, difficulty: str = "medium", folder: Path | None = None, size: int = 224, level: int = 0
+) -> Jigsaw:
     """A jigsaw whose panel is `size` pixels wide, from a self-made scene or from a picture in the user's folder. The
     wrong patch must fit visibly worse than the right one at the seams; where it does not (a cloudless sky looks the
     same everywhere) another patch, and then another scene, is taken."""
@@ -90,21 +105,22 @@ def generate(seed: int, difficulty: str = "medium", folder: Path | None = None, 
         raise BadInput(f"{difficulty!r} is not a difficulty of jigsaws", ", ".join(WRONG_KINDS))
     if not 32 <= size <= 1024:
         raise BadInput(f"a jigsaw {size} pixels wide cannot be made", "32 to 1024")
-    return _own(seed, difficulty, size) if folder is None else _cut(seed, difficulty, _from_folder(folder, size // 2))
+    kinds = (LEVEL_KINDS[level - 1],) if level else WRONG_KINDS[difficulty]
+    return _own(seed, kinds, size) if folder is None else _cut(seed, kinds, _from_folder(folder, size // 2))
 
 
 @lru_cache(maxsize=64)
-def _own(seed: int, difficulty: str, size: int) -> Jigsaw:
+def _own(seed: int, kinds: tuple[str, ...], size: int) -> Jigsaw:
     """Cached, because the modes of a run use the same samples, and a scene takes long to paint."""
-    return _cut(seed, difficulty, _own_scenes(size // 2))
+    return _cut(seed, kinds, _own_scenes(size // 2))
 
 
-def _cut(seed: int, difficulty: str, draw: Draw) -> Jigsaw:
-    rng, kinds = Random(seed), WRONG_KINDS[difficulty]
+def _cut(seed: int, kinds: tuple[str, ...], draw: Draw) -> Jigsaw:
+    rng = Random(seed)
     for _ in range(_SCENES_TRIED):
         scene, name = draw(rng, "")
         cell = scene.shape[0] // 2
-        other = draw(rng, name)[0] if difficulty == "easy" else scene
+        other = draw(rng, name)[0] if "other scene" in kinds else scene
         left = rng.randrange(cell + 1)
         panel = scene[:, left : left + 2 * cell]
         right = panel[cell:, cell:]
@@ -169,6 +185,9 @@ def _wrong_patch(rng: Random, kind: str, scene: Pixels, other: Pixels, at: int) 
     if kind == "elsewhere":
         top, left = rng.randrange(cell // 2, cell + 1), rng.randrange(2 * cell + 1)
         return scene[top : top + cell, left : left + cell] if abs(left - at) > cell // 2 else None
+    if kind == "nearby":
+        aside = rng.choice((-1, 1)) * rng.randint(cell // 8, cell // 4)
+        return scene[cell:, at + aside : at + aside + cell] if at + aside <= 2 * cell else None
     top, left = cell - rng.randrange(cell // 3), at + rng.randint(-cell // 2, cell // 2)
     near = abs(left - at) + cell - top < cell // 4
     return scene[top : top + cell, left : left + cell] if not near and left <= 2 * cell else None
@@ -241,18 +260,39 @@ def seams_as_text(puzzle: Jigsaw) -> str:
     """Write the colours on both sides of the seams for the mode text_input, each the mean of a few pixels."""
     panel = puzzle.ref.values
     top, left = panel.shape[0] // 2, panel.shape[1] // 2
-    lines = [("NEIGHBOURS", panel[top:, left - 1], panel[top - 1, left:])]
+    lines = [_neighbours(panel)]
     for number, candidate in enumerate(puzzle.candidates):
         patch = _sized(candidate, (panel.shape[1] - left, panel.shape[0] - top))
         lines.append((f"CANDIDATE_{number}", patch[:, 0], patch[0]))
+    return _written(lines)
+
+
+def panel_as_text(picture: Picture) -> str | None:
+    """Write the colours next to the hidden cell as `seams_as_text` does; None if no cell is hidden."""
+    panel = picture.values
+    top, left = panel.shape[0] // 2, panel.shape[1] // 2
+    inside = panel[top + top // 8 : -top // 8, left + left // 8 : -left // 8].astype(float)
+    if not inside.size or abs(inside - HIDDEN).mean() > _NOT_GREY:
+        return None
+    return _written([_neighbours(panel)])
+
+
+def _neighbours(panel: Pixels) -> tuple[str, Pixels, Pixels]:
+    top, left = panel.shape[0] // 2, panel.shape[1] // 2
+    return "NEIGHBOURS", panel[top:, left - 1], panel[top - 1, left:]
+
+
+def _written(seams: list[tuple[str, Pixels, Pixels]]) -> str:
     return "\n".join(
-        f"{name} {side}: {_hex(edge)}" for name, *edges in lines for side, edge in zip(_SIDES, edges, strict=True)
+        f"{name} {side}: {_hex(edge)}" for name, *edges in seams for side, edge in zip(_SIDES, edges, strict=True)
     )
 
 
 _SIDES = ("left seam, top to bottom", "upper seam, left to right")
 _SEAM = re.compile(r"^(\w+) (?:left|upper) seam, .*?: ((?:#[0-9a-f]{6} ?)+)$", re.MULTILINE)
 _COLOURS_PER_SEAM = 28
+_NOT_GREY = 12
+"""Mean difference (0..255) from the hidden cell's grey."""
 
 
 def _hex(edge: Pixels) -> str:

@@ -20,6 +20,7 @@ from sketchmark.episode.sample import Sample
 from sketchmark.media import Picture
 from sketchmark.media.pixels import Recent
 from sketchmark.worlds import (
+    LEVELS,
     Add,
     Argument,
     Board,
@@ -28,13 +29,14 @@ from sketchmark.worlds import (
     Making,
     World,
     boards,
+    check_level,
     disk,
     moves,
     numbered_drafts,
 )
 from sketchmark.worlds.maze import board as maze
 from sketchmark.worlds.maze.generator import Maze
-from sketchmark.worlds.play import Shown, StepByStep
+from sketchmark.worlds.play import Shown, StepByStep, random_moves_are
 
 _SQUARE = [(n, n) for n in (6, *range(2, 6), *range(7, 26))]
 _OBLONG = [(rows, cols) for rows in range(2, 16) for cols in range(2, 16) if rows != cols]
@@ -79,7 +81,7 @@ _READ: Recent[tuple[Maze | None]] = Recent(512)
 
 def read_maze(picture: Picture) -> Maze | None:
     """Return the maze in an image, of any size that fits; None if it is not a maze."""
-    (found,) = _READ.get(picture.identity) or _READ.keep(picture.identity, (_read(picture),))
+    (found,) = _READ.get(picture.digest) or _READ.keep(picture.digest, (_read(picture),))
     return found
 
 
@@ -184,22 +186,45 @@ def _maze_follows(before: maze.Maze, after: maze.Maze) -> bool:
 
 
 def samples(
-    *, seed: int, data: Path | None, rows: int, cols: int, min_steps: int, max_steps: int
+    *,
+    seed: int,
+    data: Path | None,
+    rows: int = 6,
+    cols: int = 6,
+    min_steps: int = 3,
+    max_steps: int = 12,
+    level: int = 0,
 ) -> Iterator[Sample]:
+    if level:
+        check_level("maze", level)
+        min_steps = max_steps = level
+
     def make(id: str, number: int, own_seed: int) -> Sample:
         made = maze.generate(own_seed, rows, cols, min_steps, max_steps)
+        for other_seed in _SEEDS if level == 1 else ():  # with one exit, no other step could be drawn by mistake
+            if len(_exits(made)) > 1:
+                break
+            made = maze.generate(own_seed + other_seed, rows, cols, min_steps, max_steps)
         way = maze.solve(made) or []
         return Sample(
             id=id,
             pictures={"initial": maze.render(made)},
             fields={"puzzle": maze.to_text(made)},
             target={"moves": way, "rows": rows, "cols": cols},
-            groups={"steps": len(way), "size": f"{rows}x{cols}"},
+            groups={"steps": len(way), "size": f"{rows}x{cols}", **({"level": level} if level else {})},
             steps=len(way),
             frames=partial(maze.frames, made, way),
         )
 
     return numbered_drafts("maze", seed, make)
+
+
+_SEEDS = tuple(range(10**12, 10**12 + 50))
+"""Added to a sample's seed for another maze."""
+
+
+def _exits(made: Maze) -> list[str]:
+    return [move for move in maze.MOVES if maze.legal(made, made.start, move)]
 
 
 def _read_board(picture: Picture, rows: int, cols: int) -> BoardReading:
@@ -248,6 +273,7 @@ WORLD = World(
         arguments=(
             Argument("min_steps", 3, "Length of the shortest way, at least."),
             Argument("max_steps", 12, "Length of the shortest way, at most."),
+            Argument("level", 0, "Length of the shortest way, 1 to 5; 0: as min_steps and max_steps say."),
         ),
         answer="moves",
         column="steps",
@@ -258,5 +284,6 @@ WORLD = World(
     corrupt=_PLAY.corrupted,
     caption=_BOARD.caption,
     scorers={"score": score, "drawn": score_drawings},
+    chances=tuple(random_moves_are(level) for level in LEVELS),
     rank=1,
 )

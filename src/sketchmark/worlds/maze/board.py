@@ -3,6 +3,18 @@
 What you see: a board with a dark outline on a white page; dark cells are walls, a blue dot is the agent, a green
 frame is the goal. What you may do: move up, down, left or right by one cell; a move into a wall or out of the board
 leaves the agent where it is. It ends when the dot is inside the frame. Colours and reading follow Uni-MMMU.
+
+One shortest path: every other way to the goal is longer, and `maze_solved` accepts it too. A ground-truth image shows
+the agent one move on.
+
+Levels: level n has a shortest path of n moves, so a model must look one cell further ahead. Without a level the path
+has 3 to 12 moves (`min_steps`, `max_steps`), in `maze_hard` 16 to 24 on 12x12 cells.
+
+Looks: Uni-MMMU's only.
+
+Corrupt step: the last move goes another way.
+
+Chance: up to 12 random moves are the path of level 1 once in 48, and each level is four times as hard to guess.
 """
 
 from __future__ import annotations
@@ -170,7 +182,7 @@ def read(picture: Picture, rows: int = 6, cols: int = 6, *, published: bool = Fa
     `published` looks for the board where it looks, also in a wide or tall picture.
     """
     boards.check_grid(rows, cols, most=200)
-    key = (picture.identity, rows, cols, published)
+    key = (picture.digest, rows, cols, published)
     seen = _READINGS.get(key) or _READINGS.keep(key, _read(picture, rows, cols, published))
     return replace(seen, grid=[row.copy() for row in seen.grid])
 
@@ -198,7 +210,7 @@ def read_strictly(picture: Picture, rows: int = 6, cols: int = 6) -> MazeReading
     So a second agent, a mark or another colour makes a cell unclear, and a mark around the board all of them.
     """
     seen = read(picture, rows, cols)
-    key = (picture.identity, rows, cols, "strictly")
+    key = (picture.digest, rows, cols, "strictly")
     unclear = _UNCLEAR.get(key)
     if unclear is None:
         unclear = _UNCLEAR.keep(key, _unclear(picture, seen))

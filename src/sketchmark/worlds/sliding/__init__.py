@@ -21,6 +21,7 @@ from sketchmark.episode.sample import Context, Sample
 from sketchmark.errors import BadInput
 from sketchmark.media import Picture
 from sketchmark.worlds import (
+    LEVELS,
     Add,
     Argument,
     Board,
@@ -28,11 +29,12 @@ from sketchmark.worlds import (
     Label,
     Making,
     World,
+    check_level,
     disk,
     moves,
     numbered_drafts,
 )
-from sketchmark.worlds.play import Shown, StepByStep
+from sketchmark.worlds.play import Shown, StepByStep, random_moves_are
 from sketchmark.worlds.sliding import board as sliding
 from sketchmark.worlds.sliding.board import State
 
@@ -40,7 +42,12 @@ _NAMES = ("red", "blue", "green", "purple", "orange", "yellow", "brown", "pink",
 _LONGEST_GUESS = 12
 
 
-def samples(*, seed: int, data: Path | None, n: int, min_depth: int, max_depth: int) -> Iterator[Sample]:
+def samples(
+    *, seed: int, data: Path | None, n: int = 3, min_depth: int = 2, max_depth: int = 8, level: int = 0
+) -> Iterator[Sample]:
+    if level:
+        check_level("sliding", level)
+        min_depth = max_depth = level
     if min_depth > max_depth:
         raise BadInput(f"min_depth {min_depth} is over max_depth {max_depth}")
     goal = sliding.render(sliding.goal_state(n))
@@ -58,7 +65,7 @@ def samples(*, seed: int, data: Path | None, n: int, min_depth: int, max_depth: 
                 "puzzle_goal": _to_text(sliding.goal_state(n)),
             },
             target={"moves": way, "n": n},
-            groups={"steps": len(way), "size": f"{n}x{n}"},
+            groups={"steps": len(way), "size": f"{n}x{n}", **({"level": level} if level else {})},
             steps=len(way),
             frames=partial(sliding.frames, state, way),
         )
@@ -270,6 +277,7 @@ WORLD = World(
         arguments=(
             Argument("min_depth", 1, "Moves to the goal, at least."),
             Argument("max_depth", 8, "Moves to the goal, at most."),
+            Argument("level", 0, "Moves to the goal, 1 to 5; 0: as min_depth and max_depth say."),
         ),
         answer="moves",
         column="steps_words",
@@ -280,5 +288,6 @@ WORLD = World(
     corrupt=_PLAY.corrupted,
     caption=_BOARD.caption,
     scorers={"score": score, "drawn": score_drawings},
+    chances=tuple(random_moves_are(level) for level in LEVELS),
     rank=2,
 )

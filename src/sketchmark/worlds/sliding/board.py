@@ -5,6 +5,16 @@ slide a neighbouring tile into the empty cell; the move is named by the directio
 the goal state, which all puzzles of a size share: the colours in reading order, the empty cell first. Colours and
 reading follow Uni-MMMU; the first nine colours are the published ones.
 
+One shortest list of moves; `sliding_solved` accepts longer ones too. Ground-truth images show one move more each.
+Levels: level n is n moves from the goal, so a model must keep one more move in mind. Without a level it is 2 to 8
+moves (`min_depth`, `max_depth`), in `sliding_hard` 14 to 20.
+
+Looks: Uni-MMMU's only.
+
+Corrupt step: the last move slides another tile.
+
+Chance: up to 12 random moves are the solution of level 1 once in 48, and each level is four times as hard to guess.
+
 The distance to the goal comes from a table of all states up to 3x3, and from a search beyond.
 """
 
@@ -334,7 +344,7 @@ def read(picture: Picture, n: int = 3, *, published: bool = False) -> list[list[
     (docs/benchmarks/uni-mmmu.md, "Reading a sliding puzzle"). `published` looks for the board where the published
     evaluator looks, also in a wide or tall picture."""
     boards.check_grid(n, n, most=5)
-    key = (picture.identity, n, published)
+    key = (picture.digest, n, published)
     seen = _READINGS.get(key) or _READINGS.keep(key, _read(picture, n, published))
     return [row.copy() for row in seen]
 
@@ -359,7 +369,7 @@ def read_strictly(picture: Picture, n: int = 3) -> list[list[int | str]]:
     """Read a picture like `read`, with `?` for each tile that shows something else too, or another shade. A mark
     around the board makes all tiles unclear."""
     seen = read(picture, n)
-    key = (picture.identity, n, "strictly")
+    key = (picture.digest, n, "strictly")
     unclear = _UNCLEAR.get(key)
     if unclear is None:
         look = boards.Look(boards.rgb01("#ffffff", *COLOURS[: n * n]), outside=(0,), between=(0,))

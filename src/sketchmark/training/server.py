@@ -1,0 +1,274 @@
+"""The reward server, `sketchmark rewards`: drawn frames in, rewards out, as JSON over HTTP.
+
+The format is UniRL's, with several frames per request and without pickle:
+
+    POST /score {"requests": [{"history": [{"image_b64": …}, …], "required_rewards": ["maze_frames"],
+                               "metadata": {"seed": 7, "level": 3}}]}
+    → {"results": [{"maze_frames": {"right": 1.0, "progress": 1.0, …}}], "errors": [{}], "identities": [{…}]}
+
+`NAME_frames` scores all drawings of a sample, `NAME_last` the drawing for frame `index` alone, `NAME_answer` the last
+text. `metadata.skip` is the number of images at the start that the model was shown. A request that cannot be scored
+has its reason in `errors`; the others are scored. Samples are those of training seeds.
+
+Scoring runs in one process per core. The key is taken as a bearer token, as the password of the address
+(`http://x:KEY@host`) or as the first part of the path, because UniRL's client sends no header.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import hmac
+import os
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import asynccontextmanager, contextmanager, suppress
+from dataclasses import asdict
+from functools import lru_cache
+from multiprocessing import get_context
+from typing import Annotated, Any
+
+import msgspec
+from starlette.applications import Starlette
+from starlette.datastructures import Headers
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from sketchmark.episode.sample import Sample
+from sketchmark.errors import BadInput, SketchmarkError
+from sketchmark.serve import (
+    HANDLERS,
+    LOOPBACK,
+    NO_FAULTS,
+    Gate,
+    ResettableProtocol,
+    app_in_thread,
+    check_reach,
+    serve_app,
+)
+from sketchmark.serve.bodies import WireError
+from sketchmark.training import Course, worlds
+
+KINDS = {"frames": "right progress legal readable", "last": "right readable", "answer": "answer form"}
+"""Kind of reward → its numbers, the most important one first: UniRL's client takes the first."""
+_MOST_FRAMES = 64
+_MOST_REQUESTS = 4096
+
+
+class Shown(msgspec.Struct):
+    """One part of the history: a text, an image, or both."""
+
+    text: str | None = None
+    image_b64: str | None = None
+
+
+class Metadata(msgspec.Struct):
+    """Names the sample, and what of the history to score."""
+
+    seed: Annotated[int, msgspec.Meta(ge=0)]
+    level: Annotated[int, msgspec.Meta(ge=1, le=5)] = 1
+    look: str = ""
+    index: Annotated[int, msgspec.Meta(ge=0)] = 0
+    skip: Annotated[int, msgspec.Meta(ge=0)] = 0
+
+
+class Asked(msgspec.Struct):
+    """One sample to score, by one or more rewards, and seven names of UniRL's that are returned as they came."""
+
+    history: Annotated[list[Shown], msgspec.Meta(max_length=_MOST_FRAMES)]
+    required_rewards: Annotated[list[str], msgspec.Meta(max_length=16)]
+    metadata: Metadata
+    request_id: Any = None
+    sample_id: Any = None
+    group_id: Any = None
+    source_rank: Any = None
+    policy_version: Any = None
+    scorer_version: Any = None
+    idempotency_key: Any = None
+
+
+_IDENTITY = Asked.__struct_fields__[3:]
+
+
+class _Body(msgspec.Struct):
+    requests: Annotated[list[msgspec.Raw], msgspec.Meta(max_length=_MOST_REQUESTS)]
+
+
+class Scored(msgspec.Struct):
+    """Reward → numbers, reward → why there are none, and the names that came with the request."""
+
+    results: dict[str, dict[str, float]]
+    errors: dict[str, str]
+    identity: dict[str, Any]
+
+
+_ASKED = msgspec.json.Decoder(Asked)
+_BODY = msgspec.json.Decoder(_Body)
+
+
+@lru_cache(maxsize=256)
+def _sample(world: str, seed: int, level: int, look: str) -> Sample:
+    return _course(world).sample(seed, level, look)
+
+
+@lru_cache(maxsize=64)
+def _course(world: str) -> Course:
+    return Course(world)
+
+
+def score(raw: bytes) -> Scored:
+    """Score one request. Nothing in it raises an exception."""
+    try:
+        asked = _ASKED.decode(raw)
+    except (msgspec.MsgspecError, RecursionError) as error:
+        return Scored({}, {"request": f"not a request: {error}"[:200]}, {})
+    results: dict[str, dict[str, float]] = {}
+    errors: dict[str, str] = {}
+    for name in asked.required_rewards:
+        world, _, kind = name.rpartition("_")
+        try:
+            if kind not in KINDS or world not in worlds():
+                raise BadInput(f"there is no reward {name[:80]!r}")
+            results[name] = _scored(asked, world, kind)
+        except (SketchmarkError, ValueError) as error:  # ValueError: not base64
+            errors[name[:80]] = str(error)[:200]
+    return Scored(results, errors, {name: getattr(asked, name) for name in _IDENTITY})
+
+
+def _scored(asked: Asked, world: str, kind: str) -> dict[str, float]:
+    about, course = asked.metadata, _course(world)
+    sample = _sample(world, about.seed, about.level, about.look)
+    kept = asked.history[about.skip :]
+    if kind == "answer":
+        said = [shown.text for shown in kept if shown.text is not None]
+        marks = course.judge(sample, (), said[-1] if said else "")
+    else:
+        drawn = [base64.b64decode(shown.image_b64, validate=True) for shown in kept if shown.image_b64 is not None]
+        last = drawn[-1] if drawn else b""
+        marks = course.judge(sample, drawn) if kind == "frames" else course.judge_frame(sample, about.index, last)
+    numbers = asdict(marks)
+    return {name: float(numbers[name]) for name in KINDS[kind].split()}
+
+
+class _Scorers:
+    """Processes that score, one per core. Those of a pool whose process died are started again."""
+
+    def __init__(self, count: int) -> None:
+        self._count = count
+        self._pool = self._started()
+
+    def _started(self) -> ProcessPoolExecutor:
+        return ProcessPoolExecutor(self._count, get_context("spawn"))
+
+    async def score(self, raw: bytes) -> Scored:
+        loop, pool = asyncio.get_running_loop(), self._pool
+        try:
+            return await loop.run_in_executor(pool, score, raw)
+        except BrokenProcessPool:
+            if pool is self._pool:
+                self._pool = self._started()
+            return await loop.run_in_executor(self._pool, score, raw)
+
+    def stop(self) -> None:
+        self._pool.shutdown(wait=False, cancel_futures=True)
+
+
+class _Keys:
+    """Passes on a key that came as the address's password or as the first part of the path, as a bearer token."""
+
+    def __init__(self, app: ASGIApp, key: str | None) -> None:
+        self._app, self._key = app, key
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if self._key and scope["type"] == "http":
+            scope = self._with_bearer(scope, self._key)
+        await self._app(scope, receive, send)
+
+    def _with_bearer(self, scope: Scope, key: str) -> Scope:
+        given = Headers(scope=scope).get("authorization", "")
+        first, _, rest = scope["path"][1:].partition("/")
+        if given.lower().startswith("basic "):
+            try:
+                _, _, password = base64.b64decode(given[6:], validate=True).decode().partition(":")
+            except ValueError:
+                return scope
+        elif rest and hmac.compare_digest(first.encode(), key.encode()):
+            password, scope = first, {**scope, "path": f"/{rest}", "raw_path": f"/{rest}".encode()}
+        else:
+            return scope
+        kept = [(name, value) for name, value in scope["headers"] if name != b"authorization"]
+        return {**scope, "headers": [*kept, (b"authorization", f"Bearer {password}".encode())]}
+
+
+def make_app(*, key: str | None = None, hosts: Sequence[str] = LOOPBACK, processes: int = 0) -> Starlette:
+    """Make the application. `processes`: 0 is one per core."""
+    scorers = _Scorers(processes or os.cpu_count() or 1)
+    names = [f"{world}_{kind}" for world in worlds() for kind in KINDS]
+
+    async def scored(http: Request) -> Response:
+        try:
+            asked = _BODY.decode(await http.body()).requests
+        except (msgspec.MsgspecError, RecursionError) as error:
+            raise WireError(f"not a body of requests: {error}"[:200]) from None
+        found = await asyncio.gather(*(scorers.score(bytes(one)) for one in asked))
+        body = {
+            "protocol_version": "1",
+            "results": [one.results for one in found],
+            "errors": [one.errors for one in found],
+            "identities": [one.identity for one in found],
+        }
+        return Response(msgspec.json.encode(body), media_type="application/json")
+
+    async def health(http: Request) -> Response:
+        return JSONResponse({"status": "ok", "rewards": {name: ["ready"] for name in names}})
+
+    async def listed(http: Request) -> Response:
+        return JSONResponse({"rewards": names})
+
+    @asynccontextmanager
+    async def lifespan(app: Starlette) -> AsyncIterator[None]:
+        yield
+        scorers.stop()
+
+    return Starlette(
+        routes=[Route("/score", scored, methods=["POST"]), Route("/health", health), Route("/rewards", listed)],
+        middleware=[Middleware(_Keys, key=key), Middleware(Gate, faults=NO_FAULTS, key=key, hosts=hosts)],
+        exception_handlers=HANDLERS,
+        lifespan=lifespan,
+    )
+
+
+class _Protocol(ResettableProtocol):
+    most = 8192
+
+
+async def serve_rewards(
+    *, host: str, port: int, key: str | None, processes: int, ready: Callable[[str], None]
+) -> None:
+    """Serve until SIGINT or SIGTERM."""
+    check_reach(host, key)
+    _allow_files(_Protocol.most)
+    app = make_app(key=key, hosts=LOOPBACK if host in LOOPBACK else ("*",), processes=processes)
+    await serve_app(app, port=port, host=host, ready=ready, protocol=_Protocol)
+
+
+def _allow_files(count: int) -> None:
+    """Raise the number of open files, and so of connections, as far as the system lets us."""
+    with suppress(ImportError, OSError, ValueError):
+        import resource
+
+        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+        wanted = count + 256 if hard == resource.RLIM_INFINITY else min(count + 256, hard)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, wanted), hard))
+
+
+@contextmanager
+def rewarding(*, key: str | None = None, processes: int = 1) -> Iterator[str]:
+    """Serve on a free port in a separate thread, and give the address."""
+    _allow_files(_Protocol.most)
+    with app_in_thread(make_app(key=key, processes=processes), _Protocol) as url:
+        yield url
