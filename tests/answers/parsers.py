@@ -14,7 +14,7 @@ from bench.worlds import step_worlds
 from PIL import Image
 
 from sketchmark import FilledPrompts, Options, Reply, Sample, folder, secrets, terminal
-from sketchmark.answers import choices, cleanup, findings, numbers, numerals, phrases, reply, text_metrics, yes_no
+from sketchmark.answers import choices, cleanup, numbers, phrases, reply, text_metrics, vocabulary, yes_no
 from sketchmark.answers import judge as answer_judge
 from sketchmark.benchmarks import mmmu, mmsi, questions, uni_mmmu, unig2u
 from sketchmark.benchmarks.medical import medevalkit
@@ -105,7 +105,7 @@ PARSERS: Mapping[str, Read] = {
     "models.players.patient": lambda text: patient.answer(of(text)),
     "answers.reply: thinking": reply.without_thinking,
     "answers.numbers": numbers.read_number,
-    "answers.numerals": numerals.number,
+    "answers.vocabulary: number": vocabulary.number,
     "answers.phrases": lambda text: phrases.answers_with(["left lung", "heart"], text),
     "answers.choices: listed": choices.options_of,
     "answers.reply: boxed": reply.boxed,
@@ -113,7 +113,7 @@ PARSERS: Mapping[str, Read] = {
     "answers.phrases: open_answers": phrases.read_answer,
     "answers.yes_no: yesno": yes_no.read_yes_no,
     "answers.yes_no: findings": lambda text: yes_no.read_yes_no(text, "Is there a heart in the left lung?"),
-    "answers.findings": lambda text: findings.read_finding("There is no heart. It is large.", text),
+    "answers.yes_no: question": lambda text: yes_no.read_finding("There is no heart. It is large.", text),
     "worlds.moves: moves": lambda text: moves.tagged_moves(text, "official"),
     "worlds.moves: moves, lenient": lambda text: moves.tagged_moves(text, "lenient"),
     "worlds.moves: choice": lambda text: moves.tagged_choice(text, "official"),
@@ -252,7 +252,6 @@ WITHOUT: Mapping[str, str] = {
     "answers.candidates": _READER,
     "answers.decision": _READER,
     "answers.roles": _READER,
-    "answers.vocabulary": _READER,
     "answers.equality": _READER,
     "answers.extractor": "JSON of a reply of bounded length; strict reads the quote",
     "cli": _USERS,

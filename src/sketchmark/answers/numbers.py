@@ -18,19 +18,20 @@ from sketchmark.answers.candidates import FIRST_WORDS, Token, Words
 from sketchmark.answers.clauses import Group, Line
 from sketchmark.answers.cleanup import said
 from sketchmark.answers.decision import NOTHING, UNDECIDED, Commitment, Entry, Reader
-from sketchmark.answers.numerals import (
+from sketchmark.answers.reply import UNREAD, Parsed
+from sketchmark.answers.roles import Claim, is_bare
+from sketchmark.answers.vocabulary import (
     ASKS_YEAR,
     DATED,
     NUMBER,
     SCALES,
+    SETS,
+    TABLES,
     decimal_comma,
     spelt_numbers,
     value_of,
     without_context,
 )
-from sketchmark.answers.reply import UNREAD, Parsed
-from sketchmark.answers.roles import Claim, is_bare
-from sketchmark.answers.vocabulary import SETS, TABLES
 
 _OPERATOR = re.compile(
     r"[ ]?(?:[kcm]?m|km/h|m/s|h|s|kg|g|cm|mm|[kcm]?m2|hours?|units?|%)\s{0,2}(?:[+*×÷]|\\times|[-−–]\s\d)"

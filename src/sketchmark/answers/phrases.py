@@ -18,12 +18,11 @@ from sketchmark.answers.clauses import Group, Line
 from sketchmark.answers.cleanup import FIRST_SLOT, said
 from sketchmark.answers.equality import Phrases
 from sketchmark.answers.numbers import read_number
-from sketchmark.answers.numerals import number as parse_number
-from sketchmark.answers.numerals import spelt_numbers
 from sketchmark.answers.reply import UNREAD, Parsed, plain
 from sketchmark.answers.roles import CLAUSE, Statement, announced, goes_on, is_bare, statements
 from sketchmark.answers.text_metrics import bleu, rouge, token_overlap, words
-from sketchmark.answers.vocabulary import SETS, in_our_words, word_set
+from sketchmark.answers.vocabulary import SETS, in_our_words, spelt_numbers, word_set
+from sketchmark.answers.vocabulary import number as parse_number
 from sketchmark.answers.yes_no import read_yes_no
 from sketchmark.episode import Episode, Grading, Scores
 from sketchmark.episode.sample import Sample

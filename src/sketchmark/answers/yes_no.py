@@ -2,32 +2,381 @@
 
 Yes and no are parsed as words (docs/benchmarks/medical.md, "Yes and no by substring"): `no` counts as an answer, not
 as a determiner. If the reply has neither word, the question helps: "There is no pneumothorax" answers "Is there a
-pneumothorax?" and nothing else. Then a clause is parsed as a whole or not at all, by a table of sentences. A clause
-that only mentions the thing, hedges or takes back leaves the reply unparsed. So does a question that is negative or
-asks for one of two. A yes that such a sentence contradicts does not count.
+pneumothorax?", and "He wears a hat" answers "Is the man wearing a hat?". A clause affirms the question if it repeats
+its words, and denies it if one negation governs them or a word is replaced by its opposite. Words that hedge, compare
+or belong to another thing leave the reply unparsed. A yes that a finding contradicts does not count.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from sketchmark.answers.candidates import FIRST_WORDS, Words
 from sketchmark.answers.cleanup import FIRST_SLOT, Said, said
 from sketchmark.answers.decision import Reader
-from sketchmark.answers.findings import read_finding
 from sketchmark.answers.reply import UNREAD, Parsed
+from sketchmark.answers.roles import Statement, statements
 from sketchmark.answers.vocabulary import (
     APOSTROPHE,
     FILLER,
     HEDGE,
+    SETS,
     TABLES,
     any_word,
     in_our_words,
     is_wide,
+    stem,
     word_set,
     written_out,
 )
+
+_LONGEST = 60
+"""Words of a clause or a question that are compared."""
+_ARTICLES = word_set("a an the any some this that these those his her its their one my your both all of_the")
+_AUXILIARY = word_set("is are was were am does do did has have had can could will be been being")
+_DENYING = SETS["denying"]
+_LIGHT = SETS["light"]
+_PICTURE, _THERE = SETS["picture"], SETS["there"]
+_DOUBT = HEDGE - {"can"} | SETS["doubt"] - {"cannot"}
+_PREPOSITIONS = SETS["preposition"] | word_set(
+    "beside next between inside outside against across through after before"
+)
+_BESIDE = word_set("with near beside behind next under on by above below in to and or nor")
+"""Words before a thing that is there, though the clause is about another: `a man with a dog`."""
+_IMAGE = word_set("photo picture photograph shot scene")
+_LINKING = SETS["linking"]
+_PRONOUNS = word_set("it they them he she this that these those both one neither none all")
+_ANOTHER = word_set("another other others")
+_PEOPLE = {"he": word_set("man boy guy gentleman"), "she": word_set("woman girl lady")}
+_STARTS = word_set(
+    "there no not i we it they he she the this that these a an though although even while because since as with"
+    " without only but so yet hence thus therefore neither nothing none both two whichever whatever namely"
+)
+_JOINTS = word_set("but so because since while although though whereas yet hence thus therefore meaning")
+_CLAIM = re.compile(
+    r"the (?:claim|statement|assertion|caption|sentence) that (?P<said>.+) is (?P<no>not )?"
+    r"(?P<verdict>true|correct|right|accurate|false|wrong|incorrect|untrue|inaccurate)"
+)
+_UNTRUE = re.compile(
+    r"it (?:is|would be) (?:not (?:true|correct|right|the case)|false|wrong|incorrect|untrue|inaccurate)"
+    r"(?: to (?:say|claim|state))? (?:that )?"
+)
+_REPORTED = re.compile(
+    r"\A(?:(?:so|thus|hence|therefore|overall|and|indeed|clearly|yes|sure|well|conclusion|but|actually|then|namely"
+    r"|,|:) )*"
+    r"(?:(?:[^,]{0,40}? )?(?:i|we) (?:can |could |cannot |would )?(?:confidently |safely )?"
+    r"(?:say|confirm|conclude|report|state|think|believe) (?:that )?"
+    r"(?=(?:there|the|it|this|that|no|an?|he|she|they)\b)"
+    r"|it is (?:true|clear|correct|evident) that |(?:i|we) cannot deny that "
+    r"|(?:this|that|which) (?:means|shows|confirms) (?:that )?)?"
+)
+_GENERIC = "|".join(sorted(_PICTURE | word_set("a an the this that any"), key=len, reverse=True))
+_IN_PICTURE = "|".join(sorted(_PICTURE))
+_WHERE = re.compile(
+    rf" (?:in|on|within|from|of|at) (?:(?:the|this|that|a|an|any|these|both|all) )*(?:(?:{_IN_PICTURE})\b ?)+(?<! )"
+    r"| (?:anywhere|at all|whatsoever|here|to be seen|to be found)\b"
+)
+_SEES = re.compile(
+    r"(?:can|do|did|could) (?:you|we|i|one) (?:see|spot|notice|find|detect|observe|identify|make out)"
+    rf"|(?:does|do|did) (?:(?:{_GENERIC}|it) )+"
+    r"(?:show|contain|depict|have|include|reveal|display|feature|demonstrate)"
+    r"|(?:is|are|was|were) there"
+)
+_EVIDENCE = re.compile(
+    r"(?<![a-z])(?P<before>[a-z]+ )?(?P<kind>(?:any|an?|the|radiographic|imaging|visible|clear|definite) )*"
+    r"(?:evidence|signs?|indications?|presence|trace|hint) of "
+)
+_PRESENT = re.compile(
+    rf"(?:(?:it|they|this) (?:is|are) )?(?P<no>not )?(?:clearly )?(?:{'|'.join(sorted(_THERE))}|(?P<gone>absent))"
+)
+_CONCLUDES = re.compile(r"(?:so|thus|hence|therefore|overall|conclusion)\b", re.I)
+_OF_THEM = re.compile(r"\b(?:both|all|each)(?: two| three)? of (?:them|these|those)\b")
+_REPHRASED = re.compile(r"(?:you(?:'re| are)? (?:ask|want)|the question (?:is|asks))", re.I)
+_SEARCH = re.compile(r"(?:i|we) (?:have )?(?:looked|searched|checked)(?: \w+){0,3} for ")
+_RESULT = re.compile(
+    r"(?:(?:i|we) )?(?:found|saw|spotted|noticed|(?:could |can |did |do )?(?P<no>not |cannot )(?:find|see)) "
+    r"(?P<found>none|nothing|not one|one|it|any)|there (?:is|are|was|were) (?P<there>none|nothing)"
+)
+_CHANGED = SETS["changing"] | word_set(
+    "resolved healed prior previous toy stuffed plush fake statue drawing cartoon possible suspected like"
+)
+
+
+@dataclass(frozen=True)
+class Asked:
+    """The sentence of a question: the roots of its words in order. `exists`: it asks if a thing is there."""
+
+    words: tuple[str, ...]
+    exists: bool
+    all: bool = False
+
+    @property
+    def head(self) -> str:
+        """The noun of a thing, or the last word of what is said about a subject."""
+        ends = (at for at, word in enumerate(self.words) if at and word in _PREPOSITIONS | {"than"})
+        return self.words[next(ends, len(self.words)) - 1]
+
+
+def asked(question: str) -> Asked | None:
+    """Return what a question asks; None if it is no plain question of yes or no."""
+    words = _parts(question)
+    if not 1 < len(words) <= _LONGEST or words[0] not in _AUXILIARY or _ODD.intersection(words):
+        return None
+    clause = " ".join(words)
+    found = _SEES.match(clause)
+    clause = _WHERE.sub("", clause[found.end() :] if found else clause.partition(" ")[2]) or clause
+    clause = _EVIDENCE.sub(_of_a_thing, clause)
+    exists = found is not None
+    if exists and {"fewer", "less", "more"}.intersection(words):
+        return None
+    rest = clause.replace(" be ", " ").split()
+    while len(rest) > 1 and rest[-1] in _THERE and words[0] != "was":
+        rest, exists = rest[:-1], True
+    content = tuple(_roots(rest, [_root(rest[-1])]))
+    return Asked(content, exists, words[:2] == ["are", "the"]) if content else None
+
+
+_ODD = SETS["no_question"] | (HEDGE - {"can", "could"})
+
+
+def read_finding(text: str, question: str) -> bool | None:
+    """Return whether the reply says that it is as the question asks; None if it does not say."""
+    wanted = asked(question)
+    if wanted is None:
+        return None
+    verdicts: list[bool] = []
+    whole = _bare(_parts(in_our_words(text)))
+    if wanted.exists and (found := _PRESENT.fullmatch(" ".join(whole))):
+        return not (found["no"] or found["gone"]) if not (found["no"] and found["gone"]) else None
+    subject, searched, unread, before = "", False, False, list[str]()
+    for statement in statements(in_our_words(text)):
+        if statement.takes_back:
+            return None
+        for words in _clauses(statement) if not _REPHRASED.match(statement.text) else ():
+            clause, content = " ".join(words), _roots(words, wanted.words)
+            verdict = _verdict(words, wanted, subject) if statement.own and len(words) <= _LONGEST else None
+            if verdict is None and searched and (result := _RESULT.fullmatch(clause)):
+                verdict = not result["no"] and result["found"] in ("one", "it")
+            if verdict is None and words[:1] == ["not"] and _instead(before, content[1:], wanted):
+                verdict, unread = False, False
+            if verdict is not None and _CONCLUDES.match(statement.text):
+                verdicts, unread = [verdict], False
+            elif verdict is not None:
+                verdicts.append(verdict)
+            elif _SEARCH.match(clause):
+                searched = True
+            elif wanted.head in content or (_DOUBT.intersection(words) and statement.own):
+                plain = statement.own and not (_DENYING | _DOUBT).intersection(words)
+                unread = unread or not (plain and verdicts[-1:] == [True])
+            before = content
+            subject = content[0] if content and content[0] not in _PRONOUNS else subject
+            subject = "another" if _ANOTHER.intersection(words) else subject
+    return verdicts[0] if len(set(verdicts)) == 1 and not unread else None
+
+
+def _instead(said: Sequence[str], other: Sequence[str], wanted: Asked) -> bool:
+    """Return whether another subject is named than was asked about: `2017 was best, not 2018`."""
+    rest = list(wanted.words[len(other) :])
+    return bool(rest) and list(wanted.words[: len(other)]) == other and list(said[-len(rest) :]) == rest
+
+
+def _clauses(statement: Statement) -> Iterator[list[str]]:
+    """Split a statement where a comma or a conjunction begins another clause."""
+    words = _parts(statement.text)
+    clause: list[str] = []
+    for place, word in enumerate(words):
+        following = next((one for one in words[place + 1 : place + 3] if one not in ("and", "so", "but", "yet")), "")
+        label = word == ":" and words[place + 1 : place + 2] and words[place + 1] in _DENYING | _THERE
+        ends = word == ";" or (word == ":" and not label) or (word == "," and following in _STARTS)
+        joins = word in _JOINTS or (word == "and" and following in _STARTS - {"a", "an", "the"})
+        if clause and (ends or joins):
+            yield _bare(clause)
+            clause = []
+        elif word not in (";", ":"):
+            clause.append(word)
+    if clause:
+        yield _bare(clause)
+
+
+def _of_a_thing(found: re.Match[str]) -> str:
+    """Write `no evidence of a mass` as no mass, but leave weak evidence."""
+    before = found["before"] or ""
+    return before if not before or before.strip() in _FRAME else found[0]
+
+
+def _parts(text: str) -> list[str]:
+    """Return the words of a text, and those that a hyphen joins: `T1-weighted`, but `x-ray` is one."""
+    return [part for word in written_out(text) for part in ([word] if word in _PICTURE else word.split("-"))]
+
+
+def _bare(words: Sequence[str]) -> list[str]:
+    """Remove introductions and references to the image."""
+    clause = " ".join(words).replace("could not", "cannot").replace("at least ", "").replace(" each other", "")
+    if len(words) > _LONGEST:
+        return list(words)
+    clause = _EVIDENCE.sub(_of_a_thing, _OF_THEM.sub("they", _REPORTED.sub("", clause, count=1)))
+    return (_WHERE.sub("", f" {clause}").strip() or clause).split()
+
+
+def _root(word: str) -> str:
+    """Return a word without its endings: `wearing` and `wears` are `wear`. A photo is an image."""
+    word = "image" if word in _IMAGE else stem(word)
+    for ending in ("ing", "ed"):
+        if word.endswith(ending) and len(word) - len(ending) > 2:
+            word = word[: -len(ending)]
+            return word[:-1] if word[-1] == word[-2] and word[-1] not in "ls" else word.rstrip("e")
+    return word[:-1] if word.endswith("e") and len(word) > 3 else word
+
+
+def _roots(words: Sequence[str], known: Sequence[str] = ()) -> list[str]:
+    """Return the roots of the words that matter: without articles, auxiliaries, commas and unknown adverbs."""
+    kept = (word for word in words if word not in _ARTICLES | _AUXILIARY | _LIGHT and word[0].isalnum())
+    return [_root(word) for word in kept if not word.endswith("ly") or _root(word) in known]
+
+
+def _verdict(words: Sequence[str], wanted: Asked, subject: str) -> bool | None:
+    text = " ".join(words)
+    if untrue := _UNTRUE.match(text):
+        verdict = _verdict(text[untrue.end() :].split(), wanted, subject)
+        return None if verdict is None else not verdict
+    if claim := _CLAIM.fullmatch(text):
+        verdict = _verdict(claim["said"].split(), wanted, subject)
+        true = (claim["verdict"] in ("true", "correct", "right", "accurate")) != bool(claim["no"])
+        return None if verdict is None else verdict == true
+    if not words or _DOUBT.intersection(words):
+        return None
+    return _there(words, wanted) if wanted.exists else _so(words, wanted, subject)
+
+
+def _there(words: Sequence[str], wanted: Asked) -> bool | None:
+    """Return whether a clause says that a thing is there."""
+    roots = [_root(word) for word in words]
+    place = next((at for at, root in enumerate(roots) if root == wanted.head), None)
+    denials = [at for at, word in enumerate(words) if word in _DENYING and word != "nor"]
+    turns = "or" in words and {"there", "nothing", "one"}.intersection(words[words.index("or") :])
+    if place is None or len(denials) > 1 or turns or "either" in words:
+        return None
+    start = place
+    while start and words[start - 1] not in _BOUNDS and place - start < 4:
+        start -= 1
+    named = set(roots[start:place]) - set(wanted.words)
+    before = [word for word in words[:start] if word not in _ARTICLES]
+    tail = words[place + 1 :]
+    subject = named and start and words[start - 1] in _PICTURE
+    if set(words[start:place]) & _CHANGED or subject or (tail and not _ends_a_thing(tail[0])):
+        return None
+    if not denials:
+        return _affirms(before, tail, roots, wanted, named)
+    if _vague(words) or not named <= _DESCRIBING:
+        return None
+    if denials[0] < start:
+        between = words[denials[0] + 1 : start]
+        listed = between[-1:] and between[-1] in (",", "or", "nor")
+        known = all(word in _FRAME for word in between) and before[-1] not in _PREPOSITIONS - {"of", "to"}
+        rest = tail[: next((at for at, word in enumerate(tail) if word in (",", "or", "nor", "and")), len(tail))]
+        same = all(word in _AFTER or _root(word) in wanted.words for word in rest)
+        verb = words[denials[0]] not in ("not", "no") or all(word in _FRAME for word in words[: denials[0]])
+        return False if (listed or known) and same and verb else None
+    rest = words[denials[0] + 1 :]
+    gone = words[denials[0]] not in ("not", "cannot", "never", "no")
+    return False if gone or all(word in _THERE | _LIGHT | _AUXILIARY for word in rest) else None
+
+
+def _affirms(
+    before: Sequence[str], tail: Sequence[str], roots: Sequence[str], wanted: Asked, named: set[str]
+) -> bool | None:
+    said = {*roots}
+    every = wanted.all and named & _SIDES
+    if not set(wanted.words) <= said or every or "or" in tail or said & _NOT_HERE or not (before or tail):
+        return None
+    positive = before[:1] == ["positive"]
+    beside = before[-1:] and before[-1] in _BESIDE
+    framed = all(word in _FRAME for word in before) and before[-1:] not in (["like"], ["than"], ["of"], ["for"])
+    return True if framed or positive or (beside and not {"who", "which", "that"} & {*before}) else None
+
+
+def _vague(words: Sequence[str]) -> bool:
+    """Return whether not seeing something may be the viewer's fault: `I cannot see a dog`, but not `any dog`."""
+    return "cannot" in words and "see" in words and "any" not in words
+
+
+_SHOWING = SETS["showing"]
+_BOUNDS = _SHOWING.union(_AUXILIARY, _LIGHT, _PICTURE, _DENYING, _PRONOUNS, _ARTICLES, _PREPOSITIONS, (",",))
+"""Words before the name of a thing."""
+_FRAME = _BOUNDS - _PREPOSITIONS | SETS["places"] | word_set("positive for of to in on at")
+"""Words of a clause that says no more than that something is there."""
+_DESCRIBING = frozenset(map(_root, _THERE | SETS["describing"]))
+_AFTER = _THERE | _LIGHT | _AUXILIARY | _ARTICLES | _LINKING | {"up"}
+_ELSEWHERE = SETS["elsewhere"] - {"patient", "first", "second", "third", "some", "many", "only"}
+_NOT_HERE = frozenset(map(_root, _ELSEWHERE)) - {"patient"}
+_SIDES = word_set("left right upper lower")
+
+
+def _ends_a_thing(word: str) -> bool:
+    return (
+        word in _PREPOSITIONS | _AUXILIARY | _DENYING | _LIGHT | _THERE | _LINKING
+        or word in ("that", "which", "who", "and", "or", "with", "cannot", ",")
+        or word.endswith(("ing", "ly", "ed"))
+    )
+
+
+def _so(words: Sequence[str], wanted: Asked, subject: str) -> bool | None:
+    """Return whether a clause says the same of the same subject."""
+    denials = [at for at, word in enumerate(words) if word in _DENYING]
+    said = _roots([word for word in words if word not in _DENYING], wanted.words)
+    said = said if _SEVERAL.intersection(wanted.words) else [word for word in said if word not in _SEVERAL]
+    if len(denials) > 1 or not said or _ELSEWHERE.union(("second", "first")).intersection(words) - {*wanted.words}:
+        return None
+    ends = next((at for at, word in enumerate(wanted.words) if at and word in (*_PREPOSITIONS, "than")), 0)
+    short = ends > 1 and (denials or wanted.words[ends] == "than")
+    forms = [wanted.words, *([wanted.words[:ends]] if short else [])]
+    forms += [tuple(word for word in form if word not in ("two", "three")) for form in forms if "two" in form]
+    pronoun = words[0] in _PRONOUNS or (denials and denials[0] == 0)
+    others = next((people for name, people in _PEOPLE.items() if name != words[0]), frozenset())
+    meant = subject != "another" and wanted.words[0] in _PEOPLE.get(words[0], ())
+    if pronoun and not meant and (wanted.words[0] in others or (subject and subject not in wanted.words)):
+        return None
+    for form in forms:
+        if len(form) < len(wanted.words) and said[-1] != form[-1]:
+            continue
+        if _follows(said, form) or (pronoun and any(_follows(_unled(said), form[at:]) for at in range(len(form)))):
+            return not denials
+    said = [word for word in said if word not in _LINKED]
+    for form in forms if not denials else ():
+        changed = [pair for pair in zip(said, form, strict=False) if pair[0] != pair[1]]
+        if len(said) == len(form) and len(changed) == 1 and changed[0] in _OPPOSITES:
+            return False
+    return None
+
+
+def _unled(said: Sequence[str]) -> Sequence[str]:
+    return said[1:] if said and said[0] in _PRONOUNS else said
+
+
+def _follows(said: Sequence[str], form: Sequence[str]) -> bool:
+    """Return whether the words are the form's, with linking verbs between and a place or manner after them."""
+    at = 0
+    for word in said:
+        if at == len(form):
+            return word in _PREPOSITIONS or word in _PRONOUNS
+        if word == form[at] or (at and at == len(form) - 1 and word in ("it", "them")):
+            at += 1
+        elif not at or word not in _LINKED:
+            return False
+    return at == len(form)
+
+
+_SEVERAL = word_set("two three")
+_LINKED = frozenset(map(_root, _LINKING))
+_OPPOSITES = {
+    (_root(one.replace("_", " ")), _root(other.replace("_", " ")))
+    for pair in TABLES["opposites"].split()
+    for one, other in (pair.split("/"), pair.split("/")[::-1])
+}
+
 
 _IF = re.compile(r"\bsi (?!ved)", re.I)
 _SHORT_REPLY = 80

@@ -17,9 +17,9 @@ from typing import Any
 
 from sketchmark.answers.choices import read_choice
 from sketchmark.answers.numbers import read_number
-from sketchmark.answers.numerals import number
 from sketchmark.answers.phrases import answers_with, read_answer
 from sketchmark.answers.reply import UNREAD, Parsed, plain
+from sketchmark.answers.vocabulary import number
 from sketchmark.answers.yes_no import NO, YES, read_yes_no
 from sketchmark.benchmarks import Graded, share, table
 from sketchmark.benchmarks.mmmu import DOMAINS, groups_of, has_gold, lettering, subject_of, target_of
