@@ -312,7 +312,7 @@ class Views:
         return read_regular(path)
 
 
-_REPEATS = 64
+MOST_REPEATS = 64
 """Repeats and answers of a sample that a page shows."""
 
 
@@ -322,7 +322,7 @@ def _repeats(run: RunView, cell: CellView, record: EpisodeLine) -> dict[str, Any
     codes = sample_codes(cell.episodes)
     places = np.flatnonzero(codes == codes[cell.episodes.places()[record.key]])
     keys = cell.episodes.keys_in_order
-    hits = (Hit(cell, keys[at], cell.rows.get(keys[at]), cell.value(keys[at]), None) for at in places[:_REPEATS])
+    hits = (Hit(cell, keys[at], cell.rows.get(keys[at]), cell.value(keys[at]), None) for at in places[:MOST_REPEATS])
     arrays = cell.episodes.arrays
     shown = [
         {**card(run, hit), "repeat": int(arrays["repeat"][at]), "branch": int(arrays["branch"][at])}
