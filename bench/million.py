@@ -17,6 +17,7 @@ import argparse
 import json
 import os
 import re
+import resource
 import shutil
 import signal
 import subprocess
@@ -116,7 +117,8 @@ def run(episodes: int, work: Path) -> None:
             killed = f"killed at {looks[-1].episodes:,} episodes"
             victim.start()
     codes = [shard.process.wait() for shard in shards if shard.process]
-    print(f"exit codes {codes}, {killed or 'not killed'}")
+    peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
+    print(f"exit codes {codes}, {killed or 'not killed'}, peak of a process {peak:.0f} MB")
     print(_by_tenths(looks, episodes))
     for shard in shards:
         print(f"{shard.folder.name}: {_kinds(shard.folder)}")

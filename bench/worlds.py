@@ -3,6 +3,7 @@
 python -m bench.worlds reading [WORLD,…] [IMAGES]   accuracy of the image reader, clean and after each distortion
 python -m bench.worlds speed [WORLD,…] [IMAGES]     frames made, drawn and read per second at 512x512, on one core
 python -m bench.worlds players [WORLD,…] [SAMPLES]  solver, random and flawed in all worlds, by level
+python -m bench.worlds unique [WORLD,…] [PUZZLES]   puzzles with one shortest solution, by search
 python -m bench.worlds sheets [WORLD,…]             docs/pictures/worlds/WORLD.png: levels, looks and steps
 """
 
@@ -21,7 +22,7 @@ from tempfile import TemporaryDirectory
 from types import MappingProxyType
 from typing import Any
 
-from PIL import Image, ImageFilter
+from PIL import Image, ImageDraw, ImageFilter, ImageFont
 
 import sketchmark
 from sketchmark.audit import audit
@@ -36,7 +37,6 @@ from sketchmark.worlds.steps import MIXED, SIZE, StepWorld
 
 Distortion = Callable[[Image.Image, random.Random], Image.Image]
 SHEETS = Path(__file__).parents[1] / "docs/pictures/worlds"
-_TILE, _GAP, _COLOURS = 128, 6, 128
 
 
 def _clean(image: Image.Image, dice: random.Random) -> Image.Image:
@@ -137,7 +137,7 @@ def _panel_in(picture: Picture, panel: tuple[int, list[Picture]]) -> tuple[int, 
     return (shown[0], panel[1]) if shown else None
 
 
-def _subject(world: StepWorld[Any]) -> Subject:
+def subject_of(world: StepWorld[Any]) -> Subject:
     fresh = type(world)()  # it does not know the images that the other one drew
     return Subject(partial(scenes, world), world.render, lambda picture, state: fresh.read(picture))
 
@@ -156,7 +156,7 @@ def subjects() -> dict[str, Subject]:
             lambda picture, state: sliding.to_state(sliding.read_strictly(picture)),
         ),
         "jigsaw": Subject(_panels, lambda panel: panel[1][panel[0]], _panel_in),
-        **{name: _subject(world) for name, world in sorted(step_worlds().items())},
+        **{name: subject_of(world) for name, world in sorted(step_worlds().items())},
     }
 
 
@@ -173,6 +173,44 @@ def misread(subject: Subject, count: int, distort: Distortion) -> list[tuple[Any
         if found != state:
             wrong.append((state, found))
     return wrong
+
+
+def solutions(world: StepWorld[Any], first: Any, most: int) -> dict[int, int]:
+    """Return how many lists of legal steps lead to an accepted answer, by their length up to `most`: a search that
+    does not ask the solver."""
+    found: dict[int, int] = {}
+    layer: dict[Any, tuple[int, tuple[str, ...]]] = {first: (1, ())}
+    for length in range(1, most + 1):
+        following: dict[Any, tuple[int, tuple[str, ...]]] = {}
+        for state, (count, steps) in layer.items():
+            for step in world.choices(state):
+                if world.legal(state, step):
+                    after = world.after(state, step)
+                    following[after] = (following.get(after, (0,))[0] + count, (*steps, step))
+        right = {state for state, (_, steps) in following.items() if _solves(world, first, state, steps)}
+        if right:
+            found[length] = sum(following[state][0] for state in right)
+        layer = {state: following[state] for state in following if state not in right}
+    return found
+
+
+def _solves(world: StepWorld[Any], first: Any, state: Any, steps: Sequence[str]) -> bool:
+    """Return whether steps are a solution. If the answer is not the steps, no step may be left: a die may show its
+    last number before."""
+    left = not world.answers_in_moves and any(world.legal(state, step) for step in world.choices(state))
+    return not left and world.accepts(first, world.conclude_from(first, steps))
+
+
+def unique(worlds: Mapping[str, StepWorld[Any]], count: int) -> None:
+    """Print the puzzles whose least number of steps is the level, with one list of so many steps."""
+    print(f"Puzzles with one shortest solution, as long as the level, of {count} per level\n")
+    for name, world in worlds.items():
+        print(f"{name:<12}", end="", flush=True)
+        for level in LEVELS:
+            puzzles = (world.puzzle(seed, level, world.looks[0]) for seed in range(count))
+            right = sum(solutions(world, puzzle, level) == {level: 1} for puzzle in puzzles)
+            print(f"{right:>6}", end="", flush=True)
+        print()
 
 
 def reading(chosen: Mapping[str, Subject], count: int) -> None:
@@ -301,40 +339,62 @@ def players(worlds: Sequence[World], count: int) -> None:
             print(f"{world.chances[level - 1]:>10.2%}{p:>7.3f}  {kept} of {len(FAULTS)}", *lost, flush=True)
 
 
-def sheet(world: StepWorld[Any]) -> Image.Image:
-    """Draw the puzzle and all steps of each level in each look, a row per level and look."""
-    rows = [(level, look) for look in world.looks for level in (LEVELS if look == world.looks[0] else (2, 5))]
-    side = _TILE + _GAP
-    page = Image.new("RGB", (_GAP + side * (len(LEVELS) + 1), _GAP + side * len(rows)), "#8a8f98")
-    for y, (level, look) in enumerate(rows):
-        state = world.puzzle(level, level, look)
-        for x, step in enumerate(("", *world.solve(state))):
-            state = world.after(state, step) if step else state
-            tile = world.paint(state, SIZE).convert("RGB").resize((_TILE, _TILE), Image.Resampling.LANCZOS)
-            page.paste(tile, (_GAP + x * side, _GAP + y * side))
+_TILE, _GAP, _HEAD = 116, 6, 20
+_COLUMNS = 8
+
+
+def sheet(world: World) -> Image.Image:
+    """Draw a puzzle of each level in each look with all its steps, as many levels next to each other as fit."""
+    looks = world.play.looks if isinstance(world.play, StepWorld) else ("",)
+    rows: list[list[tuple[str, list[Picture]]]] = []
+    for look in looks:
+        shown = {level: _pictures(world, level, look) for level in LEVELS}
+        for pair in ((1, 5), (2, 4), (3,)) if len(shown[1]) < len(shown[5]) else ((level,) for level in LEVELS):
+            rows.append([(f"level {level}" + f", {look}" * bool(look), shown[level]) for level in pair])
+    side, high = _TILE + _GAP, _TILE + _GAP + _HEAD
+    page = Image.new("RGB", (_GAP + side * _COLUMNS, high * len(rows)), "#ffffff")
+    pen, font = ImageDraw.Draw(page), ImageFont.load_default(13)
+    for number, row in enumerate(rows):
+        x, y = _GAP, high * number
+        for title, pictures in row:
+            pen.text((x, y + 2), title, "#4b5563", font)
+            for picture in pictures:
+                tile = picture.image()
+                tile.thumbnail((_TILE, _TILE), Image.Resampling.LANCZOS)
+                page.paste(tile, (x, y + _HEAD))
+                x += side
     return page
 
 
-def sheets(worlds: Mapping[str, StepWorld[Any]]) -> None:
+def _pictures(world: World, level: int, look: str) -> list[Picture]:
+    """Return the images of one sample, then its ground-truth images."""
+    assert world.making is not None
+    arguments = {"look": look} if look else {}
+    sample = next(iter(world.making.samples(seed=level, data=None, level=level, **arguments)))
+    shown = [picture for name, picture in sample.pictures.items() if name != "goal" and isinstance(picture, Picture)]
+    return [*shown, *(sample.frames() if sample.frames else ())]
+
+
+def sheets(worlds: Sequence[World]) -> None:
     SHEETS.mkdir(parents=True, exist_ok=True)
-    for name, world in worlds.items():
-        path = SHEETS / f"{name}.png"
-        sheet(world).quantize(_COLOURS, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE).save(
-            path, optimize=True
-        )
-        print(f"{path.name}: {path.stat().st_size // 1024} KB")
+    for world in worlds:
+        path = SHEETS / f"{world.name}.png"
+        few = sheet(world).quantize(256, Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE)
+        few.save(path, optimize=True)
+        print(f"{path.name}: {few.width}x{few.height}, {path.stat().st_size // 1024} KB")
 
 
 def main() -> None:
     what, named, count = (*sys.argv[1:], "", "")[:3] if len(sys.argv) > 1 else ("", "", "")
     worlds = {name: world for name, world in step_worlds().items() if not named or name in named.split(",")}
+    leveled = [world for world in leveled_worlds() if not named or world.name in named.split(",")]
     chosen = {name: subject for name, subject in subjects().items() if not named or name in named.split(",")}
     if what == "sheets":
-        sheets(worlds)
+        sheets(leveled)
     elif what == "players":
-        players(
-            [world for world in leveled_worlds() if not named or world.name in named.split(",")], int(count or 100)
-        )
+        players(leveled, int(count or 100))
+    elif what == "unique":
+        unique(worlds, int(count or 100))
     elif what in ("reading", "speed"):
         {"reading": reading, "speed": speed}[what](chosen, int(count or 100))
     else:

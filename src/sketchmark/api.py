@@ -1,39 +1,14 @@
-"""Start of a run: `sketchmark.run(...)` in Python, and behind every command that runs a model.
-
-`sketchmark.runs` checks and executes the run; the report is added here.
-"""
+"""Start of a run in Python: `sketchmark.run(...)`."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from sketchmark.episode.model import Model
-from sketchmark.errors import RunStopped
-from sketchmark.folder import RunFolder, unscored
-from sketchmark.folder.index import RunView
 from sketchmark.notebook import Run
-from sketchmark.report import write_report
-from sketchmark.runs import Grow, PreparedRun, prepare
+from sketchmark.report import report_run
+from sketchmark.runs import prepare
 from sketchmark.settings import Arguments, Folder, Limit, Name, Names, Prices
-
-
-def play(prepared: PreparedRun, grow: Grow | None = None) -> RunFolder:
-    """Execute a prepared run and write its report, also if the run stops (RunStopped)."""
-    try:
-        folder = prepared.play(grow)
-    except RunStopped:
-        _report(RunFolder(prepared.path))
-        raise
-    _report(folder)
-    return folder
-
-
-def _report(folder: RunFolder) -> None:
-    """Write the report without the cells of another command that was killed before it had scored them."""
-    run = RunView.whole(folder)
-    for cell in unscored(folder):
-        del run.cells[cell]
-    write_report(run)
 
 
 def run(
@@ -97,4 +72,4 @@ def run(
     are cached only where you name a `cache` folder, since two instances of one class may answer differently.
     """
     options = {name: value for name, value in locals().items() if name not in ("model", "tasks")}
-    return Run(play(prepare(model, tasks, **options)).path)
+    return Run(prepare(model, tasks, **options).play(report_run).path)

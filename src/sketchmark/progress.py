@@ -101,6 +101,12 @@ def _number(count: int, one: str, several: str = "") -> str:
     return f"{count:,} {one if count == 1 else several or f'{one}s'}"
 
 
+def _duration(seconds: float) -> str:
+    if seconds < 120:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"
+
+
 def _short(count: int) -> str:
     if count < 10_000:
         return f"{count:,}"
@@ -237,7 +243,9 @@ class Plain(Silent):
         now = time.monotonic()
         if now - count.told >= _EVERY:
             count.told = now
-            left = f", {(count.total - count.done) / count.rate:.0f} s left" if count.total and count.works else ""
+            left = (
+                f", {_duration((count.total - count.done) / count.rate)} left" if count.total and count.works else ""
+            )
             of = f"/{count.total}" if count.total else ""
             rate = f"{count.rate:.1f}/s"
             tell(f"{cell}: {count.done}{of} episodes, {count.failed} failed, {rate}{left}", err=True)

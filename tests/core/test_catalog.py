@@ -199,7 +199,10 @@ def test_names_in_use_elsewhere_work_with_the_arguments_people_give_them(monkeyp
     azure = catalog.model("azure_trapi_visual_cot", {"save_intermediate": True})
     assert azure.name == "azure/gpt-6-luna" and azure.abilities.draw
     assert catalog.model("azure_trapi_visual_cot", {"deployment": "mine"}).name == "azure/mine"
-    assert catalog.model("nano_banana_visual_cot").name == "gemini/gemini-nano-banana-2.1"
+    files = {"save_intermediate": True, "intermediate_dir": "./x"}
+    assert catalog.model("nano_banana_visual_cot", files).name == "gemini/gemini-nano-banana-2.1"
+    with pytest.raises(BadInput, match="intermediate_dir"):
+        catalog.model("gemini/gemini-nano-banana-2.1", files)
 
 
 @pytest.mark.parametrize("name", ["maze", "sliding", "jigsaw", "voila"])

@@ -24,7 +24,6 @@ from sketchmark.commands.tables import print_all
 from sketchmark.folder.lock import note_ending
 from sketchmark.media import Picture
 from sketchmark.notebook import Run
-from sketchmark.results.rescore import failed
 from sketchmark.runs import prepare
 from tests.core.hearing import tone
 from tests.view import hostile
@@ -118,10 +117,10 @@ def test_failures_are_shown_with_the_reason_also_when_the_run_is_opened_again(tm
     for shown in (run, Run(tmp_path)):
         assert reason in str(shown).splitlines() and reason in shown._repr_html_()
         assert "error 3 of 3 episodes: maze.direct 3" in str(shown)
-    assert list(failed(run.folder, "maze.direct")) == [f"maze-0-{number:06d}" for number in range(3)]
+    assert list(run.folder.failed("maze.direct")) == [f"maze-0-{number:06d}" for number in range(3)]
     model.broken = False
     fewer = sketchmark.run(model, "maze", limit=2, output_path=tmp_path)
-    assert failed(fewer.folder, "maze.direct") == {}, "neither earlier attempts nor samples beyond the limit"
+    assert fewer.folder.failed("maze.direct") == {}, "neither earlier attempts nor samples beyond the limit"
     fixed = sketchmark.run(model, "maze", limit=3, output_path=tmp_path)
     assert fixed.results.tasks["maze.direct"].reasons == {} and "error" not in str(fixed)
 

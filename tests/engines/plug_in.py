@@ -52,6 +52,12 @@ class Painter(Model):
         return Reply(picture=_picture(len(context.pictures), context.pictures[-1].size[0]))
 
 
+class Copyist(Painter):
+    """The painter, of one image."""
+
+    max_pictures = 1
+
+
 class Slow(Model):
     """The sketcher, at a pace that does not depend on the machine."""
 

@@ -26,7 +26,7 @@ from sketchmark.notebook import Run
 from sketchmark.report import write_report
 from sketchmark.results import grade
 from sketchmark.results.aggregate import aggregate
-from sketchmark.results.rescore import failed, fill_scores, settled
+from sketchmark.results.rescore import fill_scores, settled
 from sketchmark.results.summary import mean_of, pair
 from sketchmark.runs.episodes import play
 from sketchmark.runs.merge import choose, merge
@@ -107,7 +107,7 @@ def test_every_reader_distinguishes_repeats(repeated: RunFolder, tmp_path: Path)
     assert [score.key for name in NAMES if (score := cell.score(name))] == NAMES
     assert sorted(name for name, _ in cell.raw_lines()) == NAMES
     refuse_partial_scores(repeated)
-    assert failed(repeated, CELL) == {} and not repair(repeated).faults
+    assert repeated.failed(CELL) == {} and not repair(repeated).faults
     assert [NAMES[2] in repr(one) for one in Run(repeated.path).episodes()].count(True) == 1
     assert "maze" in write_report(repeated).read_text("utf-8")
 

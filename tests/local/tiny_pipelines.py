@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.local.tiny import TEXT, _lively, _tokenizer
+from tests.servers.weights import make_qwen25vl
 
 SIDE = 32
 """Pixels of a drawing's side."""
@@ -102,12 +103,12 @@ def make_flux(folder: Path, *, edits: bool = False) -> Path:
     return folder
 
 
-def _flux_vae() -> Any:
+def _flux_vae(channels: int = 4) -> Any:
     from diffusers import AutoencoderKL
 
     return AutoencoderKL(
-        latent_channels=4, use_quant_conv=False, use_post_quant_conv=False, shift_factor=0.06, scaling_factor=1.5,
-        **BLOCKS,
+        latent_channels=channels, use_quant_conv=False, use_post_quant_conv=False, shift_factor=0.06,
+        scaling_factor=1.5, **BLOCKS,
     ).eval()  # fmt: skip
 
 
@@ -151,5 +152,66 @@ def make_omnigen(folder: Path) -> Path:
     OmniGenPipeline(
         scheduler=FlowMatchEulerDiscreteScheduler(invert_sigmas=True, num_train_timesteps=1),
         transformer=_lively(transformer).eval(), vae=_vae(4), tokenizer=words,
+    ).save_pretrained(folder)  # fmt: skip
+    return folder
+
+
+def _qwen(folder: Path) -> dict[str, Any]:
+    """Make the tiny Qwen2.5-VL that reads prompts and images in the pipelines below."""
+    from transformers import AutoProcessor, AutoTokenizer, Qwen2_5_VLForConditionalGeneration
+
+    make_qwen25vl(folder)
+    return {
+        "text_encoder": Qwen2_5_VLForConditionalGeneration.from_pretrained(folder).eval(),
+        "tokenizer": AutoTokenizer.from_pretrained(folder),
+        "processor": AutoProcessor.from_pretrained(folder),
+    }
+
+
+def make_qwen_image_edit(folder: Path) -> Path:
+    """Qwen-Image-Edit-Plus (2509, 2511), which draws from several images."""
+    import torch
+    from diffusers import (
+        AutoencoderKLQwenImage,
+        FlowMatchEulerDiscreteScheduler,
+        QwenImageEditPlusPipeline,
+        QwenImageTransformer2DModel,
+    )
+
+    reader = _qwen(folder.parent / "reader")
+    torch.manual_seed(6)
+    channels = 4
+    transformer = QwenImageTransformer2DModel(
+        patch_size=2, in_channels=4 * channels, out_channels=channels, num_layers=1, attention_head_dim=16,
+        num_attention_heads=2, joint_attention_dim=128, axes_dims_rope=(8, 4, 4),
+    )  # fmt: skip
+    vae = AutoencoderKLQwenImage(
+        base_dim=12, z_dim=channels, dim_mult=[1, 2, 4], num_res_blocks=1, temperal_downsample=[False, True],
+        latents_mean=[0.0] * channels, latents_std=[1.0] * channels,
+    )  # fmt: skip
+    QwenImageEditPlusPipeline(
+        scheduler=FlowMatchEulerDiscreteScheduler(), vae=vae.eval(), transformer=_lively(transformer).eval(), **reader
+    ).save_pretrained(folder)
+    return folder
+
+
+def make_longcat(folder: Path) -> Path:
+    """LongCat-Image-Edit."""
+    import torch
+    from diffusers import (
+        FlowMatchEulerDiscreteScheduler,
+        LongCatImageEditPipeline,
+        LongCatImageTransformer2DModel,
+    )
+
+    reader = _qwen(folder.parent / "reader")
+    torch.manual_seed(7)
+    transformer = LongCatImageTransformer2DModel(
+        in_channels=64, num_layers=1, num_single_layers=1, attention_head_dim=16, num_attention_heads=2,
+        joint_attention_dim=128, pooled_projection_dim=32, axes_dims_rope=[4, 4, 8],
+    )  # fmt: skip
+    LongCatImageEditPipeline(
+        scheduler=FlowMatchEulerDiscreteScheduler(), vae=_flux_vae(16), text_encoder=reader["text_encoder"],
+        tokenizer=reader["tokenizer"], text_processor=reader["processor"], transformer=_lively(transformer).eval(),
     ).save_pretrained(folder)  # fmt: skip
     return folder

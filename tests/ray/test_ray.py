@@ -22,6 +22,7 @@ from sketchmark.models import load_model
 from sketchmark.progress import Calls, Silent
 from sketchmark.runs import prepare, worker
 from sketchmark.serve import serving
+from sketchmark.suites import run_suite
 from tests.engines.comparing import PLUG_IN, ROWS, assert_same, first_picture, ids
 
 pytestmark = [pytest.mark.ray, pytest.mark.filterwarnings("default")]
@@ -145,6 +146,80 @@ def test_a_run_is_resumed_by_any_engine(cluster: Any, tmp_path: Path) -> None:
     cell = sketchmark.run("player/solver", "maze", limit=8, **asked).folder.results().tasks["maze.direct"]
     assert sorted(ids(tmp_path / "run", "maze.direct")) == [f"maze-0-{number:06d}" for number in range(8)]
     assert (cell.n, cell.metrics[cell.headline].mean) == (8, 1.0)
+
+
+# Pairs of a thinker and a drawer
+
+PAIR: dict[str, Any] = {
+    "drawer": "player/solver", "mode": "direct,visual_cot", "limit": 3,
+    "task_args": "rows=3,cols=3,min_steps=2,max_steps=3",
+}  # fmt: skip
+PRICES = {"player/sketcher": {"output": 1_000_000}, "player/solver": {"picture": 1000}}
+
+
+def test_a_pair_runs_on_the_cluster_as_it_runs_here_and_both_parts_are_charged(cluster: Any, tmp_path: Path) -> None:
+    sketchmark.run("player/sketcher", "maze", engine="local", no_cache=True, output_path=tmp_path / "local", **PAIR)
+    how: dict[str, Any] = {"engine": "ray", "ray_address": cluster.address, "no_cache": True, "prices": PRICES}
+    run = prepare("player/sketcher", "maze", output_path=tmp_path / "ray", **how, **PAIR)
+    there = run.play()
+    assert_same(tmp_path / "ray", tmp_path / "local")
+    assert there.about().model.name == "player/sketcher + player/solver"
+    usage = there.results().tasks["maze.visual_cot"].usage
+    assert usage["drawer_pictures_out"] == usage["pictures_out"] > 0
+    assert run.budget.spent > 1000 * usage["pictures_out"]
+    limited = prepare(
+        "player/sketcher",
+        "maze",
+        output_path=tmp_path / "some",
+        concurrency=1,
+        replicas=1,
+        max_cost=1500,
+        **how,
+        **PAIR,
+    )
+    limited.play()
+    assert limited.is_stopped_by_cost() and 1500 <= limited.budget.spent < run.budget.spent
+
+
+def test_a_run_file_gives_each_model_its_drawer_on_the_cluster(cluster: Any, tmp_path: Path) -> None:
+    (tmp_path / "runs.yaml").write_text(RUN_FILE, "utf-8")
+    outcomes = run_suite(tmp_path / "runs.yaml", tmp_path / "runs", engine="ray", ray_address=cluster.address)
+    assert [outcome.errors for outcome in outcomes] == [[], []]
+    names = [outcome.folder.about().model.name for outcome in outcomes if outcome.folder]
+    assert names == ["player/sketcher + player/solver", "player/sketcher + player/flawed"]
+
+
+RUN_FILE = """
+models:
+  - player/sketcher
+  - {model: player/sketcher, drawer: player/flawed, drawer_args: {draw_error: 1.0}}
+drawer: player/solver
+tasks: maze
+mode: visual_cot
+limit: 2
+"""
+
+
+def test_images_that_a_drawer_on_the_cluster_is_not_shown_are_left_out(cluster: Any, tmp_path: Path) -> None:
+    asked = {**PAIR, "drawer": "copyist", "include": [PLUG_IN], "mode": "visual_cot"}
+    folder = on_ray(cluster, "player/sketcher", "maze", output_path=tmp_path, **asked)
+    turns = [turn for line in folder.episodes("maze.visual_cot") for turn in line.turns]
+    lost = [turn.reply.left_out for turn in turns if turn.act == "draw" and turn.reply]
+    assert any("of 2 pictures: copyist takes no more" in "".join(one) for one in lost), lost
+    assert folder.results().tasks["maze.visual_cot"].calls_left_out > 0
+
+
+def test_replicas_load_a_pipeline_of_diffusers_each(cluster: Any, tmp_path: Path) -> None:
+    """Only where diffusers is installed next to Ray."""
+    pytest.importorskip("diffusers")
+    from tests.local.tiny_pipelines import make_flux
+
+    drawer = f"diffusers/{make_flux(tmp_path / 'flux')}"
+    more = {**PAIR, "drawer": drawer, "mode": "visual_cot", "limit": 2}
+    more["drawer_args"] = {"steps": 1, "size": 32, "batch_size": 1, "texts": 1}
+    on_ray(cluster, "player/solver", "maze", output_path=tmp_path / "ray", replicas=2, num_gpus=0, **more)
+    sketchmark.run("player/solver", "maze", engine="local", no_cache=True, output_path=tmp_path / "local", **more)
+    assert_same(tmp_path / "ray", tmp_path / "local")
 
 
 # Limits

@@ -169,7 +169,10 @@ async def test_results_of_several_scorings_contain_their_differences(tmp_path: P
     assert disagreements(folder) == {} and told(folder) == []
 
 
-async def test_score_lists_the_replies_that_are_parsed_differently(tmp_path: Path) -> None:
+async def test_score_lists_the_replies_that_are_parsed_differently(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sketchmark.results.rescore.cores", lambda: 1)  # only this process has the scorer
     folder, task = await _played(tmp_path, 60)
     asked = ["score", str(folder.path), "--scoring", "strict,other", "--include", str(task), "--trust-code"]
     lines = _output(asked).splitlines()

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -18,6 +21,13 @@ _TRUST = "--trust-request-mm-kwargs"
 """Without it vLLM answers 400 to `mm_processor_kwargs`."""
 
 
+@dataclass(frozen=True)
+class Served:
+    kind: str
+    address: str
+    name: str
+
+
 @pytest.fixture(scope="module")
 def weights(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return make_qwen25vl(tmp_path_factory.mktemp("weights") / "qwen25vl", ends=2.0)
@@ -26,7 +36,7 @@ def weights(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module", params=["vllm", "transformers"])
 def served(
     request: pytest.FixtureRequest, weights: Path, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[tuple[str, str]]:
+) -> Iterator[Served]:
     port = free_port()
     at = ("--host", "127.0.0.1", "--port", str(port))
     if request.param == "vllm":
@@ -36,12 +46,12 @@ def served(
         command = [str(Path(sys.executable).with_name("transformers")), "serve", *at, "--device", "cpu"]
     log = tmp_path_factory.mktemp("served") / "log.txt"
     with started(command, f"http://127.0.0.1:{port}/health", log, limit=START, more=ON_CPU):
-        yield f"http://127.0.0.1:{port}/v1", f"openai/{weights}"
+        yield Served(request.param, f"http://127.0.0.1:{port}/v1", f"openai/{weights}")
 
 
-def test_the_doctor_finds_what_random_weights_do(served: tuple[str, str]) -> None:
-    address, model = served
-    done = sketchmark("doctor", "--model", model, "--model-args", f"base_url={address},max_retries=0", "--json")
+def test_the_doctor_finds_what_random_weights_do(served: Served) -> None:
+    args = f"base_url={served.address},max_retries=0"
+    done = sketchmark("doctor", "--model", served.name, "--model-args", args, "--json")
     assert done.returncode == 1, done.stderr
     found = verdicts(done.stdout)
     assert found["says something"] == "in part" and found["reads a picture"] == found["draws a picture"] == "no"
@@ -49,27 +59,42 @@ def test_the_doctor_finds_what_random_weights_do(served: tuple[str, str]) -> Non
     assert "failed" not in found.values(), found
 
 
-_SAMPLING = {"top_k": 1, "min_p": 0.1, "repetition_penalty": 1.2, "stop": "the"}
+_SAMPLING: dict[str, dict[str, Any]] = {
+    "vllm": {"top_k": 1, "min_p": 0.1, "repetition_penalty": 1.2, "stop": "the"},
+    "transformers": {"stop": "the"},
+}
+_BODY: dict[str, dict[str, Any]] = {
+    "vllm": {"chat_template_kwargs": {"enable_thinking": False}, "mm_processor_kwargs": {"max_pixels": 50176}},
+    "transformers": {"chat_template_kwargs": {"enable_thinking": False}},
+}
 
 
-def test_images_and_settings_reach_a_real_server(served: tuple[str, str], tmp_path: Path) -> None:
-    address, model = served
-    more = ('chat_template_kwargs={"enable_thinking": false}', 'mm_processor_kwargs={"max_pixels": 50176}')
-    given = ",".join(f"{name}={value}" for name, value in _SAMPLING.items())
-    with tapped(address) as tap:
-        args = ",".join((f"base_url={tap.url}", "timeout=300", *more))
-        words = ("run", "--model", model, "--model-args", args, "--tasks", "maze", "--limit", "2")
+def test_images_and_settings_reach_a_real_server(served: Served, tmp_path: Path) -> None:
+    sampling, body = _SAMPLING[served.kind], _BODY[served.kind]
+    given = ",".join(f"{name}={value}" for name, value in sampling.items())
+    with tapped(served.address) as tap:
+        fields = (f"{name}={json.dumps(value)}" for name, value in body.items())
+        args = ",".join((f"base_url={tap.url}", "timeout=300", *fields))
+        words = ("run", "--model", served.name, "--model-args", args, "--tasks", "maze", "--limit", "2")
         kwargs = ("--gen-kwargs", f"{given},max_new_tokens=16", "--no-cache", "-o", str(tmp_path / "run"))
         done = sketchmark(*words, "--mode", "direct,blind", *kwargs)
     assert done.returncode == 0, done.stderr
     assert len(tap.bodies) == 4
-    for body in tap.settings():
-        assert {name: body[name] for name in _SAMPLING} == _SAMPLING
-        assert body["chat_template_kwargs"] == {"enable_thinking": False}
-        assert (body["mm_processor_kwargs"], body["max_tokens"]) == ({"max_pixels": 50176}, 16)
+    for sent in tap.settings():
+        assert {name: sent[name] for name in (*sampling, *body)} == {**sampling, **body} and sent["max_tokens"] == 16
     seen = {cell: episodes(tmp_path / "run", f"maze.{cell}") for cell in ("direct", "blind")}
     assert all(line.failure is None and row.scored for cell in seen.values() for line, row in cell)
     read = {cell: [replies(line, "say")[0].usage for line, _ in found] for cell, found in seen.items()}
     assert all(usage["tokens_out"] <= 16 for usage in (*read["direct"], *read["blind"]))
     pairs = zip(read["direct"], read["blind"], strict=True)
     assert all(shown["tokens_in"] > unseen["tokens_in"] + 16 for shown, unseen in pairs), "the image has no tokens"
+
+
+def test_a_setting_is_taken_or_the_servers_refusal_is_quoted(served: Served, tmp_path: Path) -> None:
+    words = ("run", "--model", served.name, "--model-args", f"base_url={served.address}", "--tasks", "maze")
+    kwargs = ("--gen-kwargs", "top_k=1,max_new_tokens=4", "--no-cache", "-o", str(tmp_path / "run"))
+    done = sketchmark(*words, "--limit", "1", "--mode", "blind", *kwargs)
+    if served.kind == "vllm":
+        assert done.returncode == 0, done.stderr
+    else:
+        assert done.returncode != 0 and "HTTP 422" in done.stderr and "top_k" in done.stderr, done.stderr

@@ -13,7 +13,7 @@ from random import Random
 from typing import Any
 
 import pytest
-from bench.worlds import DISTORTIONS, FAULTS, guessed, misread, missed, solved, step_worlds, subjects
+from bench.worlds import DISTORTIONS, FAULTS, guessed, misread, missed, solutions, solved, step_worlds, subjects
 from PIL import Image, ImageDraw
 
 import sketchmark
@@ -66,6 +66,13 @@ def test_a_puzzle_takes_as_many_steps_as_its_level_says_and_its_answer_is_accept
         assert world.accepts(first, sample.target["answer"])
         assert not world.accepts(first, []) and not world.accepts(first, ["nothing of the kind"])
     assert len({sample.fields["puzzle"] for sample in samples(world, 30)}) >= 25, "puzzles differ"
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_a_search_finds_one_shortest_solution_as_long_as_the_level(world: StepWorld[Any], level: int) -> None:
+    for seed in range(3):
+        puzzle = world.puzzle(1000 + seed, level, world.looks[0])
+        assert solutions(world, puzzle, level) == {level: 1}
 
 
 @pytest.mark.parametrize("level", [0, 4])

@@ -12,7 +12,6 @@ from typing import Any
 
 import click
 
-from sketchmark.api import play
 from sketchmark.audit import AT_COST_LIMIT, Settling, audit, divided
 from sketchmark.audit.contrasts import DRAWING_MODE, MODES, lines
 from sketchmark.audit.contrasts import as_json as in_json
@@ -24,6 +23,7 @@ from sketchmark.comparison import SORTS, sorted_rows
 from sketchmark.comparison.leaderboard import Prices
 from sketchmark.errors import BadInput
 from sketchmark.folder import RunFolder
+from sketchmark.report import report_run
 from sketchmark.runs import prepare
 from sketchmark.secrets import keys_not_needed
 from sketchmark.stats.intervals import as_percent
@@ -69,7 +69,7 @@ def audit_and_print(
         print_estimate(prepared)
         return 0
     settling = Settling(frozenset(modes), margin, block, most, lambda: prepared.budget.used_up)
-    folder = play(prepared, settling.grow if until else None)
+    folder = prepared.play(report_run, settling.grow if until else None)
     plans = _plans(folder.path, plan, options["prices"], None)
     outcomes = settling.outcomes
     print_audit(folder.path, margin=margin, as_json=as_json, quiet=quiet, outcomes=outcomes, plans=plans)

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import nullcontext
 from typing import Any
 
-from sketchmark.api import play
 from sketchmark.commands.tables import tell_unscored
 from sketchmark.episode import Failure
 from sketchmark.errors import RunStopped
@@ -15,7 +14,7 @@ from sketchmark.folder import RunFolder
 from sketchmark.folder.results_format import CellResult
 from sketchmark.models import pair_arguments
 from sketchmark.models.wrappers import PairPrice, parts_of
-from sketchmark.results.rescore import failed
+from sketchmark.report import report_run
 from sketchmark.runs import PreparedRun, prepare
 from sketchmark.runs.checks import Estimate, estimate
 from sketchmark.runs.plan import Cell
@@ -102,7 +101,7 @@ def run_and_print(*, dry_run: bool, details: bool = False, verbose: bool = False
         print_estimate(prepared)
         return 0
     try:
-        folder = play(prepared)
+        folder = prepared.play(report_run)
     except RunStopped:
         _print(RunFolder(prepared.path), prepared, details)
         raise
@@ -190,7 +189,7 @@ def _name_failures(folder: RunFolder, cell: Cell, summary: CellResult | None, ve
     """Print the first failure of each kind, with its reason, and return all. A model failure is a result and is
     marked as one."""
     kinds: dict[str, list[tuple[str, Failure]]] = {}
-    for sample, failure in failed(folder, cell.name).items():
+    for sample, failure in folder.failed(cell.name).items():
         kinds.setdefault(failure.kind, []).append((sample, failure))
     for kind, found in kinds.items():
         sample, first = found[0]

@@ -125,7 +125,7 @@ def score_command(
     from sketchmark.report import write_report
     from sketchmark.results import counted
     from sketchmark.results.aggregate import aggregate, results_before
-    from sketchmark.results.rescore import rescore
+    from sketchmark.results.rescore import Helpers, rescore
     from sketchmark.results.scorings import with_replies
     from sketchmark.settings import parse_arguments
 
@@ -142,13 +142,19 @@ def score_command(
         for name, arguments in ((judge, judge_args), (extractor, extractor_args))
     )
     grading = Grading(judge=judging, extractor=quoting)
+    helpers = Helpers(
+        str(folder.path),
+        tuple(str(path.resolve()) for path in include),
+        trust_code,
+        str(data or "") or None,
+    )
 
     async def anew() -> None:
         calls = Calls()
         try:
             with watcher(brief=True) as looking:
                 async with told_of_calls(looking, calls):
-                    await rescore(folder, tasks, scorings, counted(grading, calls), looking)
+                    await rescore(folder, tasks, scorings, counted(grading, calls), looking, helpers)
         finally:
             for model in filter(None, (judging, quoting)):
                 await model.close()

@@ -10,10 +10,9 @@ from sketchmark.comparison.headlines import summary_tables, trouble_lines
 from sketchmark.comparison.tables import conditions, gains_table, scores_table
 from sketchmark.folder import RunFolder
 from sketchmark.folder.results_format import BenchmarkTotal, CellResult, Mean, Results
-from sketchmark.results import MEANING
+from sketchmark.results import MEANING, NO_VERDICT
 from sketchmark.results.aggregate import flat, warned
 from sketchmark.results.scorings import sentences
-from sketchmark.results.summary import NO_VERDICT
 from sketchmark.stats.intervals import as_percent
 from sketchmark.tasks import RA_AL
 from sketchmark.terminal import tell

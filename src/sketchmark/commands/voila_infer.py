@@ -8,13 +8,13 @@ from typing import Any
 
 import click
 
-from sketchmark.api import play
 from sketchmark.benchmarks.voila.results_file import write_results
 from sketchmark.catalog import Catalog
 from sketchmark.commands.options import output_option
 from sketchmark.episode.model import Abilities, Model, Options, Reply
 from sketchmark.episode.sample import Context
 from sketchmark.errors import BadInput
+from sketchmark.report import report_run
 from sketchmark.runs import prepare
 from sketchmark.terminal import show_progress, tell
 
@@ -150,7 +150,7 @@ def infer(asked: Inference) -> tuple[Path, list[int]]:
     )
     if not asked.draw:
         prepared = replace(prepared, model=_WithoutDrawing(prepared.model))
-    folder = play(prepared)
+    folder = prepared.play(report_run)
     episodes = folder.played(prepared.cells[0].name)
     return asked.output_path, write_results(episodes, folder.pictures, asked.output_path)
 

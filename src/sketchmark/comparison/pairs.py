@@ -160,11 +160,11 @@ def how_grouped(rows_before: Rows, rows_after: Rows) -> list[str]:
     one, other = rows_before.fingerprints, rows_after.fingerprints
     if len(mine) == len(rows_before) == len(rows_after) and np.array_equal(mine, theirs) and one.same(other):
         return []
-    prints = one.all(), other.all()
-    changed = [a for a, b in zip(mine.tolist(), theirs.tolist(), strict=True) if prints[0][a] != prints[1][b]]
+    prints = zip(one.take(mine), other.take(theirs), strict=True)
+    changed = [place for place, (a, b) in zip(mine.tolist(), prints, strict=True) if a != b]
     if not changed:
         return []
-    shown = ", ".join(rows_before.keys_in_order[place] for place in changed[:3]) + (", …" if changed[3:] else "")
+    shown = ", ".join(rows_before.key(place) for place in changed[:3]) + (", …" if changed[3:] else "")
     return [f"data: {len(changed)} of the shared samples differ in what is asked or true ({shown})"]
 
 

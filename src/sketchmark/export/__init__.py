@@ -61,15 +61,13 @@ def export(folder: RunFolder, to: str, out: Path | None = None) -> list[Path]:
 
 def episodes(cell: CellView) -> Iterator[tuple[EpisodeLine, ScoreRow | None]]:
     """Yield (episode line, score line) of every sample in the task's order; memory holds one pair."""
-    order = cell.order()
-    with counted(order, len(order), cell.name) as samples:
-        for sample in samples:
-            yield cell.episode(sample), cell.score(sample)
+    with counted(cell.pairs(), len(cell.episodes), cell.name) as pairs:
+        yield from pairs
 
 
 def samples_of(cell: CellView) -> dict[str, list[str]]:
     """Return sample → the keys of its episodes, in the task's order."""
-    ids = dict(zip(cell.episodes.keys_in_order, cell.episodes.samples.all(), strict=True))
+    ids = dict(zip(cell.episodes, cell.episodes.samples, strict=True))
     found: dict[str, list[str]] = {}
     for key in cell.order():
         found.setdefault(ids[key], []).append(key)
@@ -157,10 +155,8 @@ def write_csv(run: RunView, out: Path) -> list[Path]:
     scores, flags and usage. Scores that are withheld stay empty."""
     columns = dict.fromkeys(_FIRST)
     for cell in run.cells.values():
-        for row in cell.rows.values():
-            columns |= dict.fromkeys(f"score.{name}" for name in row.values)
-            columns |= dict.fromkeys(f"group.{name}" for name in row.groups)
-            columns |= dict.fromkeys(f"usage.{name}" for name in row.usage)
+        for shape, prefix in (("values", "score"), ("groups", "group"), ("usage", "usage")):
+            columns |= dict.fromkeys(f"{prefix}.{name}" for name in cell.rows.names(shape))
     path = out / "episodes.csv"
     with path.open("w", encoding="utf-8", newline="") as file:
         writer = csv.DictWriter(file, list(columns), lineterminator="\n")

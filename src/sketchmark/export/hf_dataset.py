@@ -60,7 +60,7 @@ def _arrow() -> tuple[Any, Any]:
 
 
 def _has_sounds(cell: CellView) -> bool:
-    return any(cell.episode(sample).sample.sounds for sample in cell.episodes)
+    return any(line.sample.sounds for line, _ in cell.pairs())
 
 
 def _schema(pa: Any, media: tuple[str, ...]) -> Any:

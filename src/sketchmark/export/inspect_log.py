@@ -96,7 +96,7 @@ def _results(cell: CellView) -> dict[str, Any]:
         scores.append({"name": name, "scorer": name, "scored_samples": n, "params": {}, "metrics": metrics})
     return {
         "total_samples": len(cell.episodes),
-        "completed_samples": sum(row.scored for row in cell.rows.values()),
+        "completed_samples": int(cell.rows.scored.sum()),
         "scores": scores,
     }
 
@@ -106,10 +106,7 @@ def _usage(tokens_in: int, tokens_out: int) -> dict[str, int]:
 
 
 def _usage_of(cell: CellView) -> dict[str, int]:
-    rows = cell.rows.values()
-    return _usage(
-        sum(row.usage.get("tokens_in", 0) for row in rows), sum(row.usage.get("tokens_out", 0) for row in rows)
-    )
+    return _usage(cell.rows.total("u.tokens_in"), cell.rows.total("u.tokens_out"))
 
 
 def _reductions(cell: CellView) -> list[dict[str, Any]]:
@@ -117,7 +114,7 @@ def _reductions(cell: CellView) -> list[dict[str, Any]]:
     found = []
     for name in sorted(means(cell), key=lambda name: name != cell.headline):
         at, values = averaged(cell.rows, cell.rows.metric(name))
-        ids = cell.rows.samples.take(at).all()
+        ids = cell.rows.samples.take(at)
         samples = [{"sample_id": one, "value": value} for one, value in zip(ids, values.tolist(), strict=True)]
         found.append({"scorer": name, "reducer": "mean", "samples": samples})
     return found

@@ -16,7 +16,7 @@ import os
 import re
 import stat
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import fields, is_dataclass
 from functools import cache
@@ -204,6 +204,18 @@ class LineReader(Generic[Record]):
         for where, line in whole_lines(path):
             yield self.one(line, where)
 
+    def some(self, path: Path, begins: Iterable[int]) -> Iterator[Record]:
+        """Yield the records of the lines that begin at these bytes. The file is opened for the first of them."""
+        file: BinaryIO | None = None
+        try:
+            for begin in begins:
+                file = file or open_regular(path)
+                file.seek(begin)
+                yield self.one(file.readline(), f"{path}, byte {begin}")
+        finally:
+            if file:
+                file.close()
+
 
 def open_regular(path: Path) -> BinaryIO:
     """Open a file for reading, whatever it has become since its path was checked: never wait, never read a pipe.
@@ -268,6 +280,10 @@ class LineWriter:
         data = seal(encode(record))
         if self._reader:
             self._reader.one(data, "it could not be read again")
+        self.append(data)
+
+    def append(self, data: bytes) -> None:
+        """Write a line that was sealed and checked."""
         try:
             self._cut()
             self._torn_at = os.fstat(self._file).st_size

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import msgspec
 import numpy as np
@@ -17,22 +17,21 @@ from sketchmark.errors import BadInput
 from sketchmark.files import from_home, own_file
 from sketchmark.files.jsonl import LineReader, read_regular, whole_lines
 from sketchmark.files.media_store import PictureStore
-from sketchmark.folder.builders import EpisodeBuilder, RowBuilder
+from sketchmark.folder.builders import EpisodeBuilder, RowBuilder, Source
 from sketchmark.folder.columns import Episodes, Rows
 from sketchmark.folder.format import FORMAT, EpisodeLine, RunRecord, Score, ScoreRow, episode_key
-from sketchmark.folder.records import newest, unpack_episode
+from sketchmark.folder.records import unpack_episode
 from sketchmark.folder.results_format import Results
-from sketchmark.folder.sources import Source
 
 
-class _SampleId(msgspec.Struct):
+class SampleId(msgspec.Struct):
     id: str
 
 
 class _Opening(msgspec.Struct):
     """An episode line without its transcript, which may be large."""
 
-    sample: _SampleId
+    sample: SampleId
     index: int = 0
     repeat: int = 0
     branch: int = 0
@@ -47,9 +46,6 @@ class Attempt(_Opening):
 
     started: float = 0.0
     failure: Failure | None = None
-
-
-Line = TypeVar("Line", EpisodeLine, ScoreRow, Score, Attempt)
 
 
 class _Version(msgspec.Struct):
@@ -133,22 +129,23 @@ class RunFolder:
         return self.about().limits.get(cell) if self.run_file.exists() else None
 
     def episodes(self, cell: str) -> Iterator[EpisodeLine]:
-        """Yield the newest line of each episode, also of samples beyond the last limit."""
-        path = self.episodes_file(cell)
-        last = {OPENINGS.one(line, at).key: number for number, (at, line) in enumerate(whole_lines(path))}
-        counted = set(last.values())
-        for number, (at, line) in enumerate(whole_lines(path)):
-            if number in counted:
+        """Yield the newest line of each episode, also of samples beyond the last limit, in the order of the file."""
+        wanted = iter(np.sort(self.attempts(cell, limited=False).arrays["begin"]))
+        following, begin = next(wanted, None), 0
+        for at, line in whole_lines(self.episodes_file(cell)) if following is not None else ():
+            if begin == following:
                 yield EPISODES.one(line, at)
+                following = next(wanted, None)
+            begin += len(line)
 
     def played(self, cell: str) -> Iterator[tuple[int, Episode]]:
         """Yield (number of the sample, its episode), in the order of the samples."""
-        for line in self._within_limit(cell, sorted(self.episodes(cell), key=lambda line: line.place)):
+        for line in EPISODES.some(self.episodes_file(cell), self.attempts(cell).arrays["begin"]):
             yield line.index, unpack_episode(line, self.pictures)
 
     def scores(self, cell: str, scoring: str = "") -> Iterator[ScoreRow]:
         """Yield one row per episode, in the order of the samples."""
-        yield from self._within_limit(cell, newest(SCORES.all(self.scores_file(cell, scoring))).values())
+        return SCORES.some(self.scores_file(cell, scoring), self.scored(cell, scoring).arrays["begin"])
 
     def scored(self, cell: str, scoring: str = "", *, limited: bool = True) -> Rows:
         """Return the same rows by key and without their notes, as columns for statistics over many of them. Unless
@@ -161,9 +158,12 @@ class RunFolder:
         limit = self.limit(cell) if limited else None
         return Source(self.episodes_file(cell), ATTEMPTS, EpisodeBuilder, limit).refresh().columns
 
-    def _within_limit(self, cell: str, lines: Iterable[Line]) -> Iterator[Line]:
-        limit = self.limit(cell)
-        return (line for line in lines if limit is None or line.index < limit)
+    def failed(self, cell: str) -> dict[str, Failure]:
+        """Return the failures of the last attempts by key, within the limit of the last invocation."""
+        episodes = self.attempts(cell)
+        begins = sorted(episodes.arrays["begin"][episodes.failed].tolist())
+        lines = ATTEMPTS.some(self.episodes_file(cell), begins)
+        return {line.key: line.failure for line in lines if line.failure}
 
     def results(self) -> Results:
         """Return the aggregates; empty ones during the first invocation."""
@@ -201,7 +201,7 @@ def without_score(episodes: Episodes, rows: Rows) -> list[str]:
     mine, theirs = episodes.align(rows)
     left = np.ones(len(episodes), bool)
     left[mine] = episodes.arrays["started"][mine] != rows.arrays["started"][theirs]
-    return [episodes.keys_in_order[place] for place in np.flatnonzero(left)] if left.any() else []
+    return [episodes.key(place) for place in np.flatnonzero(left).tolist()]
 
 
 def refuse_partial_scores(folder: RunFolder, *cells: str) -> None:

@@ -1,13 +1,20 @@
-"""Columns in the making: lines become arrays in chunks, and the newest row of each key is kept."""
+"""Columns in the making: lines of a growing file become arrays in chunks, and the newest row of each key is kept."""
 
 from __future__ import annotations
 
+import os
+import zlib
 from collections.abc import Callable, Iterable, Mapping, Sequence, ValuesView
-from typing import Any, Generic, TypeVar
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, BinaryIO, Generic, TypeVar
 
 import msgspec
 import numpy as np
 
+from sketchmark.errors import BadInput
+from sketchmark.files.jsonl import LineReader, open_regular
+from sketchmark.folder.column_file import State, load, store
 from sketchmark.folder.columns import (
     PLACE,
     RIGHT,
@@ -27,7 +34,7 @@ from sketchmark.folder.format import Score
 
 Record = TypeVar("Record", bound=Any)
 _HUGE = 2**62
-_CHUNK = 20_000
+_CHUNK = 4_000
 """Records that are held as objects while a file is read."""
 Made = TypeVar("Made", bound=Columns[Any])
 
@@ -73,7 +80,7 @@ class Builder(Generic[Record, Made]):
             return
         arrays = self._arrays(self._records)
         arrays["begin"] = np.array(self._begins, np.int64)
-        self._parts.append(arrays)
+        self._parts.append({name: _small(values) for name, values in arrays.items()})
         for name in self.TEXTS:
             self._strings[name].append(Strings.of([self._text(name, record) for record in self._records]))
         self._records, self._begins = [], []
@@ -85,11 +92,16 @@ class Builder(Generic[Record, Made]):
         raise NotImplementedError
 
     def columns(self, *, ordered: bool = True) -> Made:
-        """Return the newest row of each key; `ordered`: rows in the order of the samples."""
+        """Return the newest row of each key; `ordered`: in the order of the samples. The builder is then empty."""
         self._flush()
         names = dict.fromkeys(name for part in self._parts for name in part)
-        arrays = {name: _packed(name, [self._column(name, part) for part in self._parts]) for name in names}
+        sizes = [len(part["index"]) for part in self._parts]
+        arrays = {
+            name: _small(np.concatenate([_column(name, part, n) for part, n in zip(self._parts, sizes, strict=True)]))
+            for name in names
+        }
         strings = {name: Strings.joined(parts) for name, parts in self._strings.items()}
+        self._parts, self._strings = [], {name: [] for name in self.TEXTS}
         for name, texts in strings.items():
             arrays[name], arrays[f"{name}.lengths"] = texts.data, texts.lengths
         lists: Lists = {
@@ -113,19 +125,16 @@ class Builder(Generic[Record, Made]):
                 _code_floats(made, name)
         return self.KIND(arrays, lists)
 
-    @staticmethod
-    def _column(name: str, part: dict[str, Array]) -> Array:
-        if name in part:
-            return part[name]
-        n = len(part["index"])
-        return (
-            np.full(n, np.nan) if name.startswith("v.") else np.full(n, -1 if name.startswith("g.") else 0, np.int8)
-        )
+
+def _column(name: str, part: dict[str, Array], n: int) -> Array:
+    """Take a column out of a part, of which two copies are not needed; a missing one is filled in."""
+    if name in part:
+        return part.pop(name)
+    return np.full(n, np.nan) if name.startswith("v.") else np.full(n, -1 if name.startswith("g.") else 0, np.int8)
 
 
-def _packed(name: str, parts: Sequence[Array]) -> Array:
-    joined = np.concatenate(parts)
-    return joined if joined.dtype.kind == "f" else small(joined)
+def _small(values: Array) -> Array:
+    return values if values.dtype.kind == "f" else small(values)
 
 
 _FEW = 256
@@ -146,16 +155,15 @@ def _newest(made: Columns[Any]) -> Places | None:
     n = len(made)
     first = np.arange(n)
     keep = np.ones(n, bool)
-    hashes = np.fromiter(map(hash, made.keys_in_order), np.int64, n)
-    found, inverse, counts = np.unique(hashes, return_inverse=True, return_counts=True)
+    found, inverse, counts = np.unique(made.hashes(), return_inverse=True, return_counts=True)
     if len(found) < n:
         newest: dict[str, tuple[int, int]] = {}
-        keys = made.keys_in_order
         for place in np.flatnonzero(counts[inverse.reshape(-1)] > 1).tolist():
-            begun, last = newest.get(keys[place], (place, -1))
+            key = made.key(place)
+            begun, last = newest.get(key, (place, -1))
             if last >= 0:
                 keep[last] = False
-            newest[keys[place]] = begun, place
+            newest[key] = begun, place
         for begun, last in newest.values():
             first[last] = begun
     made._kept.clear()
@@ -287,6 +295,93 @@ def _whole(values: Sequence[int]) -> Array:
         return np.array(values, np.int64)
     except OverflowError:
         return np.array([max(-_HUGE, min(value, _HUGE)) for value in values], np.int64)
+
+
+WORTH = 1_000_000
+"""Bytes of a file from which an index is stored: fewer are read faster than a user notices."""
+
+
+class Source(Generic[Record, Made]):
+    """The lines of a growing file as columns. `refresh` takes in new lines; the first one uses the index."""
+
+    def __init__(
+        self, path: Path, reader: LineReader[Record], builder: type[Builder[Record, Made]], limit: int | None
+    ) -> None:
+        self.path, self._reader, self._builder, self._limit = path, reader, builder, limit
+        self.columns: Made = builder().columns()
+        self.version = 0
+        """Increases with every change."""
+        self._state = State()
+        self._end = b""
+
+    def refresh(self) -> Source[Record, Made]:
+        try:
+            file = open_regular(self.path)
+        except FileNotFoundError:
+            if self._state.read:
+                self._restart()
+            return self
+        except OSError as error:  # a reader must not take it for an empty file
+            raise BadInput(f"cannot read {self.path}: {error.strerror or error}") from error
+        with file:
+            found, before = os.fstat(file.fileno()), self._state
+            now = State((found.st_ino, found.st_mtime_ns, found.st_ctime_ns), found.st_size)
+            if now[:2] == before[:2]:
+                return self
+            if not before.read and now.read >= WORTH and (stored := self._stored(now, file)):
+                self.columns, self._state = stored
+                self.version += self._state.lines
+                self._end = _end(file, self._state.read)
+                if self._state.read == now.read:
+                    self._state = self._state._replace(stamp=now.stamp)
+                    return self
+            elif before.read and (
+                now.stamp[0] != before.stamp[0] or now.read < before.read or _end(file, before.read) != self._end
+            ):
+                self._restart()
+            self._take(file, now.stamp)
+        return self
+
+    def _stored(self, now: State, file: BinaryIO) -> tuple[Made, State] | None:
+        return load(self.path, self._builder().columns(), self._limit, now, file)
+
+    def _restart(self) -> None:
+        self.columns = self._builder().columns()
+        self.version += 1
+        self._state = State()
+
+    def _take(self, file: BinaryIO, stamp: tuple[int, int, int]) -> None:
+        """Read the lines beyond those that are known. A damaged one is refused, and none of them is kept."""
+        before = self._state
+        _, read, lines, crc = before
+        builder = self._builder(self.columns if read else None)
+        file.seek(read)
+        one, limit = self._reader.one, self._limit
+        for line in file:
+            if not line.endswith(b"\n"):
+                break
+            lines += 1
+            record = one(line, f"{self.path}, line {lines}")
+            if limit is None or record.index < limit:
+                builder.add(record, read)
+            read += len(line)
+            crc = zlib.crc32(line, crc)
+        if lines > before.lines:
+            self.columns = builder.columns()
+            self.version += lines - before.lines
+        self._state = State(stamp, read, lines, crc)
+        self._end = _end(file, read)
+        if not before.lines and read >= WORTH:
+            with suppress(OSError):  # no place for an index: the next command reads the lines again
+                store(self.path, self.columns, self._state, self._limit)
+                if stored := self._stored(self._state, file):  # as pages of the index, which the system may take back
+                    self.columns = stored[0]
+
+
+def _end(file: BinaryIO, read: int) -> bytes:
+    """Return the last bytes of what was read, with the checksum of a line: another file may get the same inode."""
+    file.seek(max(0, read - 64))
+    return file.read(min(64, read))
 
 
 def as_rows(rows: Iterable[Score] | Mapping[str, Score] | Rows) -> Rows:

@@ -24,6 +24,7 @@ Lists = dict[str, list[Any]]
 Value = TypeVar("Value")
 
 PLACE = ("index", "repeat", "branch")
+_AT_ONCE = 10_000
 UNKNOWN, WRONG, RIGHT = -1, 0, 1
 
 
@@ -81,9 +82,15 @@ class Strings:
         """Return the byte at which each text begins, and the end of the last one."""
         return np.concatenate([[0], np.cumsum(self.lengths, dtype=np.int64)])
 
-    def all(self) -> list[str]:
-        data, at = self.data.tobytes(), self.starts().tolist()
-        return [data[begin:end].decode("utf-8", "surrogatepass") for begin, end in pairwise(at)]
+    def __iter__(self) -> Iterator[str]:
+        """Yield the texts, a part of which is decoded at a time."""
+        begin = 0
+        for first in range(0, len(self), _AT_ONCE):
+            ends = begin + np.cumsum(self.lengths[first : first + _AT_ONCE], dtype=np.int64)
+            at = [0, *(ends - begin).tolist()]
+            data = self.data[begin : begin + at[-1]].tobytes()
+            yield from (data[one:end].decode("utf-8", "surrogatepass") for one, end in pairwise(at))
+            begin += at[-1]
 
     def at(self, place: int, starts: Array) -> str:
         return self.data[starts[place] : starts[place + 1]].tobytes().decode("utf-8", "surrogatepass")
@@ -122,17 +129,22 @@ class Columns(Mapping[str, Value]):
     def samples(self) -> Strings:
         return Strings(self.arrays["sample.lengths"], self.arrays["sample"])
 
-    @property
-    def keys_in_order(self) -> list[str]:
-        found: list[str] = self.kept("keys", self._keys)
-        return found
-
-    def _keys(self) -> list[str]:
-        samples = self.samples.all()
+    def __iter__(self) -> Iterator[str]:
+        """Yield the keys in order; a list of them all is not kept."""
+        if "keys" in self._kept:
+            return iter(self._kept["keys"])
         if not self.repeats:
-            return samples
+            return iter(self.samples)
         nths = (self.arrays[name].tolist() for name in PLACE[1:])
-        return [episode_key(*each) for each in zip(samples, *nths, strict=True)]
+        return (episode_key(*each) for each in zip(self.samples, *nths, strict=True))
+
+    def key(self, place: int) -> str:
+        """Return the key of a row."""
+        if "keys" in self._kept:
+            found: str = self._kept["keys"][place]
+            return found
+        sample = self.samples.at(place, self.kept("sample", self.samples.starts))
+        return episode_key(sample, *(int(self.arrays[name][place]) for name in PLACE[1:]))
 
     @property
     def repeats(self) -> bool:
@@ -140,19 +152,30 @@ class Columns(Mapping[str, Value]):
         found: bool = self.kept("repeats", lambda: any(bool(self.arrays[name].any()) for name in PLACE[1:]))
         return found
 
-    def places(self) -> dict[str, int]:
-        """Return key → number of its row."""
-        found: dict[str, int] = self.kept("places", lambda: {key: n for n, key in enumerate(self.keys_in_order)})
+    def hashes(self) -> Array:
+        """Return a hash of each key. It differs from process to process, so it is not stored."""
+        found: Array = self.kept("hashes", lambda: np.fromiter(map(hash, self), np.int64, len(self)))
         return found
 
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.keys_in_order)
+    def _by_hash(self) -> tuple[Array, Array]:
+        order = np.argsort(self.hashes(), kind="stable").astype(np.int32)
+        return order, self.hashes()[order]
+
+    def place(self, key: object) -> int | None:
+        """Return the number of a key's row, of the last one if there are several."""
+        order, hashes = self.kept("by hash", self._by_hash)
+        wanted = hash(key)
+        first, end = (int(np.searchsorted(hashes, wanted, side)) for side in ("left", "right"))
+        return next((place for place in order[first:end][::-1].tolist() if self.key(place) == key), None)
 
     def __contains__(self, key: object) -> bool:
-        return key in self.places()
+        return self.place(key) is not None
 
     def __getitem__(self, key: str) -> Value:
-        return self.at(self.places()[key])
+        place = self.place(key)
+        if place is None:
+            raise KeyError(key)
+        return self.at(place)
 
     def at(self, place: int) -> Value:
         raise NotImplementedError
@@ -168,10 +191,19 @@ class Columns(Mapping[str, Value]):
         nths = all(np.array_equal(self.arrays[name], other.arrays[name]) for name in PLACE[1:])
         if plain and nths and self.samples.same(other.samples):
             return np.arange(len(self)), np.arange(len(self))
-        places = other.places()
-        found = np.array([places.get(key, -1) for key in self], dtype=np.intp)
+        order, hashes = other.kept("by hash", other._by_hash)
+        at = np.searchsorted(hashes, self.hashes(), "right") - 1
+        mine = np.flatnonzero((at >= 0) & (hashes[at] == self.hashes()) if len(hashes) else np.zeros(len(self), bool))
+        theirs = order[at[mine]]
+        if plain and self._same_keys(mine, other, theirs):
+            return mine, theirs
+        found = np.array([-1 if (place := other.place(key)) is None else place for key in self], dtype=np.intp)
         mine = np.flatnonzero(found >= 0)
         return mine, found[mine]
+
+    def _same_keys(self, mine: Places, other: Columns[Any], theirs: Places) -> bool:
+        nths = all(np.array_equal(self.arrays[name][mine], other.arrays[name][theirs]) for name in PLACE[1:])
+        return nths and self.samples.take(mine).same(other.samples.take(theirs))
 
 
 class Rows(Columns[Score]):
@@ -224,7 +256,7 @@ class Rows(Columns[Score]):
         return _Values(self)
 
     def items(self) -> Any:
-        return zip(self.keys_in_order, self.values(), strict=True)
+        return zip(self, self.values(), strict=True)
 
     def _float(self, name: str, place: int) -> float:
         value = self.arrays[name][place]
@@ -240,7 +272,10 @@ class Rows(Columns[Score]):
 
     def begin(self, key: str) -> int:
         """Return the byte at which the row's line begins."""
-        return int(self.arrays["begin"][self.places()[key]])
+        place = self.place(key)
+        if place is None:
+            raise KeyError(key)
+        return int(self.arrays["begin"][place])
 
     def names(self, shape: str = "values", chosen: Array | None = None) -> list[str]:
         """Return the names of the `values`, `usage`, `paid` or `groups` of some rows, in the order of appearance."""
@@ -261,7 +296,7 @@ class Rows(Columns[Score]):
 
     def value(self, name: str, key: str) -> float | None:
         """Return one score; None without a row."""
-        place = self.places().get(key)
+        place = self.place(key)
         return None if place is None else self.at(place).value(name)
 
     def flagged(self, flag: str) -> npt.NDArray[np.bool_]:
@@ -322,10 +357,9 @@ class Rows(Columns[Score]):
             return np.arange(len(self)), False
         codes, cluster = Codes(), self.group("cluster").tolist()
         values = [_label(value) for value in self.group_values("cluster")]
-        samples = self.samples.all()
         labels = (
             sample if code < 0 or values[code] is None else values[code]
-            for sample, code in zip(samples, cluster, strict=True)
+            for sample, code in zip(self.samples, cluster, strict=True)
         )
         found = np.fromiter(map(codes, labels), np.int64, len(self))
         return found, len(codes.known) < len(self)
@@ -340,7 +374,7 @@ class _Values(ValuesView[Score]):
 
     def __iter__(self) -> Iterator[Score]:
         rows: Rows = self._mapping  # type: ignore[attr-defined]
-        return map(rows._row, range(len(rows)), rows.samples.all(), rows.fingerprints.all())
+        return map(rows._row, range(len(rows)), rows.samples, rows.fingerprints)
 
 
 def _selected(rows: Rows, places: Places) -> Rows:

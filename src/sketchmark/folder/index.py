@@ -12,15 +12,16 @@ from copy import copy
 from pathlib import Path
 from typing import Generic, TypeVar
 
+import numpy as np
+
 from sketchmark.errors import BadInput, SketchmarkError
 from sketchmark.files.jsonl import Tail, line_at
 from sketchmark.folder import ATTEMPTS, EPISODES, NUMBERS, SCORES, RunFolder, refuse_partial_scores
-from sketchmark.folder.builders import EpisodeBuilder, RowBuilder
+from sketchmark.folder.builders import EpisodeBuilder, RowBuilder, Source
 from sketchmark.folder.columns import Episodes, Rows
 from sketchmark.folder.format import EpisodeLine, RunRecord, ScoreRow
 from sketchmark.folder.lock import holder_of
 from sketchmark.folder.results_format import CellResult
-from sketchmark.folder.sources import Source
 from sketchmark.terminal import counted
 
 Value = TypeVar("Value")
@@ -97,8 +98,7 @@ class CellView:
     def order(self) -> list[str]:
         """List the samples in the order of the task; those without a score last."""
         mine, _ = self.rows.align(self.episodes)
-        keys = self.rows.keys_in_order
-        found = keys if len(mine) == len(keys) else [keys[place] for place in mine.tolist()]
+        found = list(self.rows) if len(mine) == len(self.rows) else [self.rows.key(place) for place in mine.tolist()]
         if len(found) == len(self.episodes):
             return found
         return [*found, *(sample for sample in self.episodes if sample not in self.rows)]
@@ -108,7 +108,8 @@ class CellView:
 
     def values(self, samples: Sequence[str]) -> list[float | None]:
         """Return the headline score of each of the samples."""
-        places, values = self.rows.places(), self.rows.metric(self.headline).tolist()
+        places = {key: place for place, key in enumerate(self.rows)}
+        values = self.rows.metric(self.headline).tolist()
         found = (values[places[sample]] if sample in places else None for sample in samples)
         return [None if value is None or value != value else value for value in found]
 
@@ -122,6 +123,16 @@ class CellView:
         if sample not in self.rows:
             return None
         return SCORES.one(line_at(self._scores.path, self.rows.begin(sample)), str(self._scores.path))
+
+    def pairs(self) -> Iterator[tuple[EpisodeLine, ScoreRow | None]]:
+        """Yield each episode with its score row, in the order of `order`. One pair at a time is read."""
+        mine, theirs = self.rows.align(self.episodes)
+        left = np.ones(len(self.episodes), bool)
+        left[theirs] = False
+        begins = self.episodes.arrays["begin"]
+        scored = EPISODES.some(self._lines.path, begins[theirs])
+        yield from zip(scored, SCORES.some(self._scores.path, self.rows.arrays["begin"][mine]), strict=True)
+        yield from ((line, None) for line in EPISODES.some(self._lines.path, begins[left]))
 
     def raw_lines(self) -> Iterator[tuple[str, bytes]]:
         """Yield each sample with its line, not decoded, in the order of the file."""

@@ -8,18 +8,21 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
+
+import numpy as np
 
 from sketchmark.errors import BadInput
 from sketchmark.files import own_file, own_folder, replacing
 from sketchmark.files.jsonl import LineReader, encode, seal, whole_lines
 from sketchmark.files.media_store import is_picture_name
-from sketchmark.folder import EPISODES, NUMBERS, RunFolder, is_cell_name
-from sketchmark.folder.format import Score
-from sketchmark.folder.records import media_names
+from sketchmark.folder import EPISODES, NUMBERS, Attempt, RunFolder, SampleId, is_cell_name
+from sketchmark.folder.builders import EpisodeBuilder, RowBuilder
+from sketchmark.folder.columns import Columns, Episodes, Rows
+from sketchmark.folder.records import Seen, media_names
 
 ASIDE = "set-aside"
 
@@ -42,14 +45,6 @@ class Repair:
     """Score file → samples to rescore."""
 
 
-@dataclass
-class _Attempt:
-    started: float
-    failed: bool
-    complete: bool
-    """All its media exist."""
-
-
 def repair(folder: RunFolder, *, dry_run: bool = False) -> Repair:
     """Check every line and media file of the run, and set the damaged ones aside unless it is a `dry_run`."""
     cells = _cells(folder)
@@ -59,17 +54,17 @@ def repair(folder: RunFolder, *, dry_run: bool = False) -> Repair:
         found.faults[f"pictures/{name[:2]}/{name}"] = ["does not hold what its name says"]
     files: list[tuple[Path, dict[int, str]]] = []
     for cell in cells:
-        attempts, faults = _episodes(folder, cell, set(pictures))
+        attempts, incomplete, faults = _episodes(folder, cell, set(pictures))
         files.append((folder.episodes_file(cell), faults))
-        rows: dict[str, Score] = {}
+        rows = RowBuilder().columns()
         for path in _score_files(folder, cell):
             scored, unread = _scores(path)
             files.append((path, unread))
             if path == folder.scores_file(cell):
                 rows = scored
             if unread:
-                found.score[path.name] = [sample for sample in attempts if sample not in scored]
-        _add_work(found, cell, attempts, rows, sum(why != _TWICE for why in faults.values()))
+                found.score[path.name] = _without(attempts, scored)
+        _add_work(found, cell, attempts, incomplete, rows, sum(why != _TWICE for why in faults.values()))
     for path, faults in files:
         if faults:
             found.faults[path.relative_to(folder.path).as_posix()] = [f"line {n}: {faults[n]}" for n in faults]
@@ -120,44 +115,61 @@ def _is_intact(path: Path) -> bool:
         return hashlib.file_digest(file, "sha256").hexdigest() == path.name.partition(".")[0]
 
 
-def _episodes(folder: RunFolder, cell: str, damaged: set[str]) -> tuple[dict[str, _Attempt], dict[int, str]]:
-    """Return the newest intact attempt of each sample, and the faults by line."""
-    attempts: dict[str, _Attempt] = {}
+def _episodes(folder: RunFolder, cell: str, damaged: set[str]) -> tuple[Episodes, dict[str, None], dict[int, str]]:
+    """Return the newest intact attempt of each sample, those that lack media, and the faults by line."""
+    attempts, incomplete = EpisodeBuilder(), dict[str, None]()
     faults: dict[int, str] = {}
-    seen: set[bytes] = set()
-    for number, line, record, why in _read(folder.episodes_file(cell), EPISODES):
-        digest = hashlib.sha256(line).digest()
+    twice = _twice(folder.episodes_file(cell))
+    for number, record, why in _read(folder.episodes_file(cell), EPISODES):
         if record is None:
             faults[number] = why
         elif not all(map(is_picture_name, media_names(record))):
             faults[number] = "names a picture that cannot be one"
-        elif digest in seen:
+        elif number in twice:
             faults[number] = _TWICE
         else:
-            complete = all(name not in damaged and folder.pictures.holds(name) for name in media_names(record))
-            attempts[record.key] = _Attempt(record.started, record.failure is not None, complete)
-        seen.add(digest)
-    return attempts, faults
+            light = Attempt(
+                SampleId(record.sample.id), record.index, record.repeat, record.branch, record.started, record.failure
+            )
+            attempts.add(light, number)  # without its transcript, since the builder holds thousands
+            incomplete.pop(record.key, None)
+            if not all(name not in damaged and folder.pictures.holds(name) for name in media_names(record)):
+                incomplete[record.key] = None
+    return attempts.columns(), incomplete, faults
 
 
-def _scores(path: Path) -> tuple[dict[str, Score], dict[int, str]]:
-    rows: dict[str, Score] = {}
+def _scores(path: Path) -> tuple[Rows, dict[int, str]]:
+    rows = RowBuilder()
     faults: dict[int, str] = {}
-    for number, _, record, why in _read(path, NUMBERS):
+    for number, record, why in _read(path, NUMBERS):
         if record is None:
             faults[number] = why
         else:
-            rows[record.key] = record
-    return rows, faults
+            rows.add(record, number)
+    return rows.columns(), faults
 
 
-def _read(path: Path, reader: LineReader[Record]) -> Iterator[tuple[int, bytes, Record | None, str]]:
-    """Yield (number, line, record or None, fault). A truncated last line is left out: every run removes it."""
+def _twice(path: Path) -> set[int]:
+    """Return the numbers of lines that are equal to an earlier one. Digests are kept only if there may be any."""
+    seen = Seen()
+    if all(seen.add(line) for _, line in whole_lines(path)):
+        return set()
+    digests, found = set[bytes](), set[int]()
+    for number, (_, line) in enumerate(whole_lines(path), start=1):
+        digest = hashlib.sha256(line).digest()
+        if digest in digests:
+            found.add(number)
+        digests.add(digest)
+    return found
+
+
+def _read(path: Path, reader: LineReader[Record]) -> Iterator[tuple[int, Record | None, str]]:
+    """Yield (number, record or None, fault). A truncated last line is left out: every run removes it."""
     for number, (_, line) in enumerate(whole_lines(path), start=1):
         try:
-            yield number, line, reader.one(line, "line"), ""
+            yield number, reader.one(line, "line"), ""
         except BadInput as error:
-            yield number, line, None, str(error.args[0]).removeprefix("line: ")
+            yield number, None, str(error.args[0]).removeprefix("line: ")
 
 
 def _score_files(folder: RunFolder, cell: str) -> Iterator[Path]:
@@ -167,12 +179,21 @@ def _score_files(folder: RunFolder, cell: str) -> Iterator[Path]:
             yield folder.scores_file(cell, path.stem.partition("~")[2])
 
 
-def _add_work(found: Repair, cell: str, attempts: dict[str, _Attempt], rows: dict[str, Score], lost: int) -> None:
+def _without(some: Columns[Any], others: Columns[Any]) -> list[str]:
+    """Return the keys that the others lack."""
+    left = np.ones(len(some), bool)
+    left[some.align(others)[0]] = False
+    return [some.key(place) for place in np.flatnonzero(left).tolist()]
+
+
+def _add_work(found: Repair, cell: str, attempts: Episodes, incomplete: Iterable[str], rows: Rows, lost: int) -> None:
     """Add what has to be done again in a cell. A score without an episode belongs to a lost episode."""
-    gone = [sample for sample in rows if sample not in attempts] if lost else []
-    if play := gone + [sample for sample, one in attempts.items() if not one.complete]:
+    gone = _without(rows, attempts) if lost else []
+    if play := [*gone, *incomplete]:
         found.play[cell] = play
-    older = [id for id, one in attempts.items() if one.failed and id in rows and rows[id].started > one.started]
+    mine, theirs = attempts.align(rows)
+    later = rows.arrays["started"][theirs] > attempts.arrays["started"][mine]
+    older = [attempts.key(place) for place in mine[attempts.failed[mine] & later].tolist()]
     if lost and older:
         found.retry[cell] = older
     if (untold := lost - len(gone) - len(older)) > 0:

@@ -89,7 +89,8 @@ _WITHOUT_ADAPTER = (
 
 _OF_ITS_DRAWER = ("num_inference_steps", "guidance_scale")
 _OF_ITS_FILES = ("save_generated_images", "generated_image_dir", "intermediate_dir", "output_type", "fail_gracefully")
-"""Arguments of lmms-eval's pairs that go to the drawer, and those about files, which a run folder always keeps."""
+"""Arguments of lmms-eval's models that go to the drawer of a pair, and those about files: a run folder always keeps
+every image and text."""
 
 
 class Understood(NamedTuple):
@@ -186,7 +187,8 @@ class Registry:
         _, _, rest = name.partition("/")
         alias = meant_by(name)
         settings = {**alias.arguments, **(arguments or {})}
-        settings.pop("save_intermediate", None)  # of other tools; Sketchmark always keeps every image and text
+        for of_files in ("save_intermediate", *(_OF_ITS_FILES if _alias(name) else ())):
+            settings.pop(of_files, None)
         by_code = taken_from(settings, name) if "draw_with" in settings else None
         provider = self.provider(name)
         if provider is None:

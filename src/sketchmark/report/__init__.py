@@ -12,7 +12,7 @@ from sketchmark.comparison import Comparison
 from sketchmark.comparison.findings import TableRow
 from sketchmark.files import write_atomic
 from sketchmark.files.jsonl import plain
-from sketchmark.folder import RunFolder, refuse_partial_scores
+from sketchmark.folder import RunFolder, refuse_partial_scores, unscored
 from sketchmark.folder.format import RunRecord, condition, label_of
 from sketchmark.folder.index import RunView
 from sketchmark.folder.lock import part_in_words
@@ -38,7 +38,7 @@ from sketchmark.results.aggregate import results_before, warned
 from sketchmark.results.scorings import told
 from sketchmark.tasks import RA_AL
 
-__all__ = ["write_report"]
+__all__ = ["report_run", "write_report"]
 
 
 def write_report(run: RunView | RunFolder) -> Path:
@@ -51,6 +51,14 @@ def write_report(run: RunView | RunFolder) -> Path:
         run = RunView.whole(run)
     write_atomic(run.folder.report_file, page(run).encode())
     return run.folder.report_file
+
+
+def report_run(folder: RunFolder) -> Path:
+    """Write the report without the cells of another command that was killed before it had scored them."""
+    run = RunView.whole(folder)
+    for cell in unscored(folder):
+        del run.cells[cell]
+    return write_report(run)
 
 
 def overall(totals: Sequence[BenchmarkTotal]) -> Html | None:

@@ -91,7 +91,7 @@ def pick(run: RunView) -> dict[str, list[tuple[CellView, str]]]:
             else:
                 kind = outcome(value)
             if kind in HEADINGS and len(kinds.setdefault(kind, [])) < EACH:
-                kinds[kind].append((cell, rows.keys_in_order[int(played[at])]))
+                kinds[kind].append((cell, rows.key(int(played[at]))))
         for kind, episodes in kinds.items():
             found.setdefault(kind, []).append(iter(episodes))
     return {kind: list(_in_turn(found[kind]))[:EACH] for kind in HEADINGS if kind in found}

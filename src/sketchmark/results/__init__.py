@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from typing import Any
 
+import numpy as np
 from msgspec import UNSET, structs
 
 from sketchmark.answers.extractor import Opinion, can_be_asked, opinion, same_answer
@@ -17,9 +18,9 @@ from sketchmark.engines import allowed, settled_within
 from sketchmark.episode import EXTRACTED, Episode, Grading, Scorer, Scores, rules_of
 from sketchmark.episode.model import Model, Usage
 from sketchmark.errors import BadInput, BadPicture, CallFailed, ExtractorFailed, RunConflict, SketchmarkError
-from sketchmark.files.jsonl import LineWriter
-from sketchmark.folder import RunFolder
-from sketchmark.folder.format import ScoreRow
+from sketchmark.files.jsonl import encode, seal
+from sketchmark.folder import SCORES, RunFolder, without_score
+from sketchmark.folder.format import Score, ScoreRow
 from sketchmark.models.wrappers import CountedModel
 from sketchmark.progress import Calls
 from sketchmark.tasks import RA_AL, Task
@@ -63,6 +64,11 @@ CHECK = "extractor_check"
 """Note of a row: the extractor's quote of a reply that strict parses."""
 
 
+NO_VERDICT = frozenset({"judge_failed", "extractor_failed", "scorer_failed", "unreadable"})
+"""Flags of an episode that could not be scored. A note of the same name in its row gives the reason, and the next
+scoring tries again."""
+
+
 def counted(grading: Grading, calls: Calls) -> Grading:
     """Count the calls of the judge and the extractor."""
     judge, extractor = grading.judge, grading.extractor
@@ -71,6 +77,35 @@ def counted(grading: Grading, calls: Calls) -> Grading:
         judge=CountedModel(judge, calls.judge) if judge else None,
         extractor=CountedModel(extractor, calls.extractor) if extractor else None,
     )
+
+
+def to_score(
+    folder: RunFolder, tasks: Mapping[str, Task], grading: Grading, beside: Sequence[str]
+) -> dict[str, Task]:
+    """Return the cells in which the score of an episode is missing or not valid, by the grading or one `beside`."""
+    ways = [("", grading), *((name, replace(grading, scoring=name)) for name in beside)]
+    return {cell: task for cell, task in tasks.items() if not all(all_valid(folder, cell, *way) for way in ways)}
+
+
+def all_valid(folder: RunFolder, cell: str, suffix: str, grading: Grading) -> bool:
+    """Check by columns that the newest attempt of every episode has a valid score, as it mostly has. By `extracted`
+    the rows do not say it all: some are checked."""
+    if grading.scoring == EXTRACTED:
+        return False
+    rows, episodes = folder.scored(cell, suffix, limited=False), folder.attempts(cell, limited=False)
+    if without_score(episodes, rows):
+        return False
+    kinds = rows.arrays["kind"].astype(np.int64) * (len(rows.lists["flags"]) + 1) + rows.arrays["flag"]
+    _, first = np.unique(kinds, return_index=True)
+    return all(is_valid(rows.at(int(place)), grading) for place in first)
+
+
+def is_valid(row: Score, grading: Grading) -> bool:
+    if row.scoring != grading.scoring or NO_VERDICT & set(row.flags):
+        return False
+    if grading.scoring == EXTRACTED and grading.extractor and row.extractor != grading.extractor.name:
+        return False
+    return grading.judge is None or row.judge == grading.judge.name
 
 
 async def grade(task: Task, episode: Episode, index: int, grading: Grading) -> ScoreRow:
@@ -118,12 +153,15 @@ async def grade(task: Task, episode: Episode, index: int, grading: Grading) -> S
     )
 
 
-def write_row(writer: LineWriter, row: ScoreRow) -> None:
-    """Write a row, without its usage if that is too large for a reader: scores do not depend on it."""
+def sealed(row: ScoreRow) -> bytes:
+    """Return the line of a row, without its usage if that is too large for a reader: scores do not depend on it."""
+    line = seal(encode(row))
     try:
-        writer.write(row)
+        SCORES.one(line, "it could not be read again")
     except BadInput:
-        writer.write(structs.replace(row, usage={}))
+        line = seal(encode(structs.replace(row, usage={})))
+        SCORES.one(line, "it could not be read again")
+    return line
 
 
 async def _ask_scorers(task: Task, episode: Episode, grading: Grading) -> tuple[Scores, list[str]]:

@@ -34,11 +34,11 @@ from sketchmark.folder.builders import as_rows
 from sketchmark.folder.format import CellRecord, SampleLine, Score
 from sketchmark.folder.lock import part_in_words
 from sketchmark.folder.results_format import Baseline, BenchmarkTotal, CellResult, Gain, Mean, Results
+from sketchmark.results import NO_VERDICT
 from sketchmark.results.repeats import answer_codes, averaged, summarise_repeats
-from sketchmark.results.rescore import failed, first_of_each_kind, score_jointly
+from sketchmark.results.rescore import first_of_each_kind, score_jointly
 from sketchmark.results.scorings import difference_in
 from sketchmark.results.summary import (
-    NO_VERDICT,
     SEEING,
     cell_result,
     correct,
@@ -228,14 +228,14 @@ def results_before(folder: RunFolder) -> Results | None:
 
 
 def _summary(folder: RunFolder, cell: str, suffix: str, task: Task, seed: int, scoring: str) -> CellResult:
-    if scoring != RA_AL:
+    if scoring != RA_AL and task.settle:
         score_jointly(folder, cell, suffix, task, scoring)
     rows = folder.scored(cell, suffix)
     summary = cell_result(rows.values(), lambda: folder.scores(cell, suffix), task, scoring, seed)
     if task.headline in summary.metrics and rows.repeats:
         summary.repeats = summarise_repeats(rows, answer_codes(rows, folder.scores(cell, suffix)), task.headline)
     if not suffix and summary.failures.keys() - NO_VERDICT - {"truncated", "unparsed"}:
-        summary.reasons = {**first_of_each_kind(failed(folder, cell)), **summary.reasons}
+        summary.reasons = {**first_of_each_kind(folder.failed(cell)), **summary.reasons}
     return summary
 
 
@@ -329,18 +329,21 @@ def baselines(folder: RunFolder, cell: str, task: Task, mode: str, scoring: str)
     guesses = task.guesses or (offered if all(map(_is_ours, task.scorers)) else None)
     if guesses is None:
         return {}
-    scored = folder.scored(cell)
-    lines = [line for line in _samples(folder, cell) if line.id in scored and scored[line.id].scored]
-    if not lines or not any(guesses(_unseen(line)) for line in lines[:50]):
+    begins = _scored_samples(folder, cell)
+    path = folder.episodes_file(cell)
+    first = (guesses(_unseen(line.sample)) for line in _ASKED.some(path, begins[:50]))
+    if not any(first):
         return {}
-    choices = {line.id: list(guesses(_unseen(line))) for line in lines}
-    constants = list(dict.fromkeys(reply for each in choices.values() for reply in each))
-    every = -(-len(lines) * len(constants) // MOST_SCORED)
+    constants = list(
+        dict.fromkeys(reply for line in _ASKED.some(path, begins) for reply in guesses(_unseen(line.sample)))
+    )
+    every = -(-len(begins) * len(constants) // MOST_SCORED)
     guessed = []
     try:
-        for line in lines[::every]:
-            scores = {reply: _scored(task, _unseen(line), reply, mode, scoring) for reply in constants}
-            guessed.append(_Guessed(choices[line.id], scores))
+        for line in _ASKED.some(path, begins[::every]):
+            sample = _unseen(line.sample)
+            scores = {reply: _scored(task, sample, reply, mode, scoring) for reply in constants}
+            guessed.append(_Guessed(list(guesses(sample)), scores))
     except Exception:  # the task's code, on a made-up reply: a missing baseline does no harm
         return {}
     names = dict.fromkeys(name for one in guessed for values in one.scores.values() for name in values)
@@ -382,11 +385,13 @@ def _baseline(name: str, guessed: Sequence[_Guessed], constants: Sequence[str]) 
     )
 
 
-def _samples(folder: RunFolder, cell: str) -> list[SampleLine]:
-    """Return the samples within the cell's limit, in order."""
-    limit = folder.limit(cell)
-    found = {line.index: line.sample for line in _ASKED.all(folder.episodes_file(cell))}
-    return [found[index] for index in sorted(found) if limit is None or index < limit]
+def _scored_samples(folder: RunFolder, cell: str) -> Sequence[int]:
+    """Return where the line of each scored sample begins, in the order of the samples: of its first repeat."""
+    episodes, rows = folder.attempts(cell), folder.scored(cell)
+    mine, theirs = episodes.align(rows)
+    first = (rows.arrays["repeat"][theirs] == 0) & (rows.arrays["branch"][theirs] == 0)
+    found: list[int] = episodes.arrays["begin"][mine[rows.scored[theirs] & first]].tolist()
+    return found
 
 
 def _unseen(line: SampleLine) -> Sample:

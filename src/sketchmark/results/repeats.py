@@ -75,7 +75,7 @@ def sample_codes(rows: Columns[Any]) -> Whole:
     """Return the number of each row's sample, in the order of their first appearance."""
 
     def made() -> Whole:
-        return np.fromiter(map(Codes(), rows.samples.all()), np.int64, len(rows))
+        return np.fromiter(map(Codes(), rows.samples), np.int64, len(rows))
 
     found: Whole = rows.kept("sample codes", made)
     return found
@@ -172,7 +172,7 @@ UNPARSED, NO_ANSWER = -1, -2
 def answer_codes(rows: Rows, whole: Iterable[ScoreRow]) -> Whole:
     """Return the number of each row's parsed answer: equal answers have equal numbers. `UNPARSED` is an answer
     without a vote, and `NO_ANSWER` a row whose scorer notes none."""
-    codes, places = Codes(), rows.places()
+    codes, places = Codes(), {key: place for place, key in enumerate(rows)}
     found = np.full(len(rows), NO_ANSWER)
     for row in whole:
         if "unparsed" in row.flags:
@@ -227,7 +227,7 @@ def gain_spread(before: Rows, after: Rows, metric: str) -> Spread | None:
 def same_samples(before: Rows, mine: Places, after: Rows, theirs: Places) -> tuple[Places, Places]:
     """Return which of some rows are of the same samples, if each side has one row per sample: their places among the
     given ones, in the order of the first side."""
-    one, other = (rows.samples.take(at).all() for rows, at in ((before, mine), (after, theirs)))
+    one, other = (rows.samples.take(at) for rows, at in ((before, mine), (after, theirs)))
     places = {sample: place for place, sample in enumerate(other)}
     found = np.array([places.get(sample, -1) for sample in one], np.intp)
     having = np.flatnonzero(found >= 0)

@@ -2,29 +2,45 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections import deque
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from contextlib import closing
+from contextlib import AsyncExitStack, closing
 from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import numpy as np
-from msgspec import UNSET, structs
+from msgspec import UNSET, Struct, structs
 
 from sketchmark.answers.extractor import CHECKED
+from sketchmark.catalog import Catalog
 from sketchmark.engines import play_all
+from sketchmark.engines.crew import Crew, JobLost
+from sketchmark.engines.processes import ProcessWorker, cores
 from sketchmark.episode import EXTRACTED, Failure, Grading, Scores, check_extractor, rules_of
-from sketchmark.errors import BadInput, SketchmarkError
+from sketchmark.errors import BadInput, RunConflict, SketchmarkError
 from sketchmark.files import write_atomic
-from sketchmark.files.jsonl import LineWriter, count_lines, encode, line_at, plain, seal
-from sketchmark.folder import ATTEMPTS, NUMBERS, SCORES, RunFolder, without_score
-from sketchmark.folder.format import EpisodeLine, Score, ScoreRow
+from sketchmark.files.jsonl import LineWriter, count_lines, encode, plain, seal
+from sketchmark.folder import EPISODES, NUMBERS, SCORES, RunFolder
+from sketchmark.folder.format import EpisodeLine, ScoreRow
 from sketchmark.folder.records import newest, unpack_episode
-from sketchmark.progress import NOBODY, Watcher
-from sketchmark.results import CHECK, checked, drawn_cells, grade, one_line, write_row
-from sketchmark.results.summary import NO_VERDICT
+from sketchmark.progress import NOBODY, Silent, Watcher
+from sketchmark.results import (
+    CHECK,
+    NO_VERDICT,
+    all_valid,
+    checked,
+    drawn_cells,
+    grade,
+    is_valid,
+    one_line,
+    sealed,
+)
 from sketchmark.tasks import RA_AL, Task
 
 _UNFINISHED = ".unfinished"
@@ -51,10 +67,10 @@ async def fill_scores(
     for cell, task in tasks.items():
         for suffix in ("", *beside):
             how = replace(grading, scoring=suffix) if suffix else grading
-            if how.scoring != EXTRACTED and _all_valid(folder, cell, suffix, how):
+            if all_valid(folder, cell, suffix, how):
                 continue
             rows = newest(NUMBERS.all(folder.scores_file(cell, suffix))).values()
-            valid = {(row.key, row.started) for row in rows if _is_valid(row, how)}
+            valid = {(row.key, row.started) for row in rows if is_valid(row, how)}
             played = [(line.key, line.started) for line in folder.episodes(cell)]
             path = folder.scores_file(cell, suffix)
             if not valid.issuperset(played):
@@ -63,29 +79,26 @@ async def fill_scores(
             await _check_extractor(folder, cell, path, task, how)
 
 
-def _all_valid(folder: RunFolder, cell: str, suffix: str, grading: Grading) -> bool:
-    """Check by columns that the newest attempt of every episode has a valid score, as it mostly has."""
-    rows, episodes = folder.scored(cell, suffix, limited=False), folder.attempts(cell, limited=False)
-    if without_score(episodes, rows):
-        return False
-    kinds = rows.arrays["kind"].astype(np.int64) * (len(rows.lists["flags"]) + 1) + rows.arrays["flag"]
-    _, first = np.unique(kinds, return_index=True)
-    return all(_is_valid(rows.at(int(place)), grading) for place in first)
+class Helpers(Struct):
+    """All that other processes need to score a run's episodes: they make its tasks themselves."""
 
-
-def _is_valid(row: Score, grading: Grading) -> bool:
-    if row.scoring != grading.scoring or NO_VERDICT & set(row.flags):
-        return False
-    if grading.scoring == EXTRACTED and grading.extractor and row.extractor != grading.extractor.name:
-        return False
-    return grading.judge is None or row.judge == grading.judge.name
+    folder: str
+    include: tuple[str, ...] = ()
+    trust_code: bool = False
+    data: str | None = None
 
 
 async def rescore(
-    folder: RunFolder, tasks: Mapping[str, Task], scorings: list[str], grading: Grading, watcher: Watcher = NOBODY
+    folder: RunFolder,
+    tasks: Mapping[str, Task],
+    scorings: list[str],
+    grading: Grading,
+    watcher: Watcher = NOBODY,
+    helpers: Helpers | None = None,
 ) -> None:
-    """Score all episodes again. The first scoring gives the run's scores; the others, and always `ra-al`, are kept
-    next to it. The old scores are replaced once all new ones are complete."""
+    """Score all episodes again, with `helpers` on all cores unless a model is called. The first scoring gives the
+    run's scores; the others, and always `ra-al`, are kept next to it. The old scores are replaced once all new ones
+    are complete."""
     own = [name for name in scorings if name != RA_AL]
     check_extractor(own, given=grading.extractor is not None)
     for task in tasks.values():
@@ -96,13 +109,45 @@ async def rescore(
         wanted += [(cell, RA_AL, RA_AL) for cell in drawn_cells(folder, tasks, with_judge=grading.judge is not None)]
     _clear_leftovers(folder)
     made = {}
-    for cell, scoring, suffix in wanted:
-        how = replace(grading, scoring=scoring)
-        new = await _scored(folder, cell, suffix, tasks[cell], how, watcher)
-        await _check_extractor(folder, cell, new, tasks[cell], how)
-        made[new] = folder.scores_file(cell, suffix)
+    counts = {cell: count_lines(folder.episodes_file(cell)) for cell in tasks}
+    total = sum(counts[cell] for cell, *_ in wanted)
+    asks = grading.judge is not None or grading.extractor is not None
+    async with AsyncExitStack() as opened:
+        crew: Crew | None = None
+        if helpers and not asks and total >= _PAYS and cores() > 1:
+            recipe = msgspec.json.encode(helpers)
+            crew = await opened.enter_async_context(Crew(lambda: ProcessWorker.start(_ENTRY, recipe), cores(), 1))
+        whole = _Whole(watcher, total) if len(wanted) > 1 else watcher
+        for cell, scoring, suffix in wanted:
+            how = replace(grading, scoring=scoring)
+            new = await _scored(folder, cell, suffix, tasks[cell], how, whole, crew=crew)
+            await _check_extractor(folder, cell, new, tasks[cell], how)
+            made[new] = folder.scores_file(cell, suffix)
     for new, path in made.items():
         new.replace(path)
+
+
+class _Whole(Silent):
+    """A display of each file of scores, and of them all."""
+
+    looks_on = True
+
+    def __init__(self, watcher: Watcher, total: int) -> None:
+        self._watcher = watcher
+        watcher.begin(_ALL, total, 0)
+
+    def begin(self, cell: str, total: int | None, done: int) -> None:
+        self._watcher.begin(cell, total, done)
+
+    def played(self, cell: str, failed: bool) -> None:
+        self._watcher.played(cell, failed)
+        self._watcher.played(_ALL, failed)
+
+    def end(self, cell: str) -> None:
+        self._watcher.end(cell)
+
+
+_ALL = "all scores"
 
 
 async def _scored(
@@ -113,6 +158,7 @@ async def _scored(
     grading: Grading,
     watcher: Watcher,
     valid: AbstractSet[tuple[str, float]] = frozenset(),
+    crew: Crew | None = None,
 ) -> Path:
     """Write a complete score file next to the one it will replace, from which valid rows are copied."""
     path = folder.scores_file(cell, suffix)
@@ -121,28 +167,139 @@ async def _scored(
     label = f"{cell} {grading.scoring}"
     total = count_lines(folder.episodes_file(cell)) if watcher.looks_on else None
     watcher.begin(label, total, len(valid))
-    with closing(LineWriter(new, SCORES)) as writer:
+    with closing(LineWriter(new)) as writer:
 
-        async def one(line: EpisodeLine) -> ScoreRow:
-            try:
-                episode = unpack_episode(line, folder.pictures)
-            except SketchmarkError as error:  # a lost or broken image costs only its row
-                row = _unreadable(line, error, grading)
-            else:
-                row = await grade(task, episode, line.index, grading)
-            write_row(writer, row)
-            return row
+        def write(line: bytes) -> None:
+            writer.append(line)
+            flags = set(_FLAGS.decode(line).flags)
+            watcher.played(label, bool({*NO_VERDICT, "unreadable"} & flags))
+
+        async def one(line: EpisodeLine) -> None:
+            write(sealed(await _row(folder, line, task, grading)))
 
         if valid:
             for row in newest(SCORES.all(path)).values():
                 if (row.key, row.started) in valid:
-                    writer.write(row)
-        wanted = (line for line in folder.episodes(cell) if (line.key, line.started) not in valid)
-        async for row in play_all(wanted, one, _AT_ONCE):
-            watcher.played(label, bool({*NO_VERDICT, "unreadable"} & set(row.flags)))
+                    writer.append(sealed(row))
+        if crew:
+            begins = np.sort(folder.attempts(cell, limited=False).arrays["begin"]).tolist()
+            async for lines in _in_order(crew, cell, grading.scoring, begins):
+                for line in lines:
+                    write(line)
+        else:
+            wanted = (line for line in folder.episodes(cell) if (line.key, line.started) not in valid)
+            async for _ in play_all(wanted, one, _AT_ONCE):
+                pass
         await writer.settle()
     watcher.end(label)
     return new
+
+
+class _Flags(Struct):
+    flags: list[str] = []
+
+
+_FLAGS = msgspec.json.Decoder(_Flags)
+
+
+async def _row(folder: RunFolder, line: EpisodeLine, task: Task, grading: Grading) -> ScoreRow:
+    try:
+        episode = unpack_episode(line, folder.pictures)
+    except SketchmarkError as error:  # a lost or broken image costs only its row
+        return _unreadable(line, error, grading)
+    return await grade(task, episode, line.index, grading)
+
+
+_PAYS = 64
+"""Episodes from which starting processes pays."""
+_CHUNK = 16
+"""Episodes of a job."""
+
+
+class _Job(Struct):
+    cell: str
+    scoring: str
+    begins: list[int]
+    """Where the episodes' lines begin."""
+
+
+class _Outcome(Struct):
+    lines: list[bytes] = []
+    """Score rows, as they are written."""
+    conflict: tuple[str, str] | None = None
+    """A scorer's data are not those of the run."""
+    broken: str = ""
+
+
+_JOB, _OUTCOME = msgspec.msgpack.Decoder(_Job), msgspec.msgpack.Decoder(_Outcome)
+
+
+async def _in_order(crew: Crew, cell: str, scoring: str, begins: Sequence[int]) -> AsyncIterator[list[bytes]]:
+    """Yield the rows in the order of the episodes, as one process would write them. Few are ahead of the others."""
+    chunks = (begins[at : at + _CHUNK] for at in range(0, len(begins), _CHUNK))
+    jobs = (msgspec.msgpack.encode(_Job(cell, scoring, list(chunk))) for chunk in chunks)
+    ahead: deque[asyncio.Task[bytes]] = deque()
+    try:
+        while True:
+            for job in islice(jobs, 4 * cores() - len(ahead)):
+                ahead.append(asyncio.create_task(crew.play(job)))
+            if not ahead:
+                return
+            found = _OUTCOME.decode(await ahead[0])
+            ahead.popleft()
+            if found.conflict:
+                raise RunConflict(*found.conflict)
+            if found.broken:
+                raise SketchmarkError(f"{cell} could not be scored: {found.broken}", "the old scores are unchanged")
+            yield found.lines
+    except JobLost as lost:
+        raise SketchmarkError(f"{cell} could not be scored: {lost}", "the old scores are unchanged") from lost
+    finally:
+        for task in ahead:
+            task.cancel()
+        await asyncio.gather(*ahead, return_exceptions=True)
+
+
+_ENTRY = f"{__name__}:open_scorer"
+
+
+async def open_scorer(recipe: bytes) -> Scorer:
+    """Open the other process's side."""
+    return Scorer(msgspec.json.decode(recipe, type=Helpers))
+
+
+class Scorer:
+    """Scoring in another process: it reads the lines and images of the folder and returns rows."""
+
+    def __init__(self, helpers: Helpers) -> None:
+        self._folder = RunFolder(Path(helpers.folder))
+        self._catalog = Catalog(tuple(map(Path, helpers.include)), helpers.trust_code)
+        self._data = Path(helpers.data) if helpers.data else None
+        self._about = self._folder.about()
+        self._tasks: dict[str, Task] = {}
+
+    async def play(self, parcel: bytes) -> bytes:
+        job = _JOB.decode(parcel)
+        try:
+            task, how = self._task(job.cell), Grading(job.scoring)
+            lines = EPISODES.some(self._folder.episodes_file(job.cell), job.begins)
+            done = _Outcome([sealed(await _row(self._folder, line, task, how)) for line in lines])
+        except RunConflict as error:
+            done = _Outcome(conflict=(str(error.args[0]), error.hint))
+        except Exception as error:  # shown where the command runs
+            done = _Outcome(broken=one_line(error))
+        return msgspec.msgpack.encode(done)
+
+    def _task(self, cell: str) -> Task:
+        if cell not in self._tasks:
+            about = self._about.cells[cell]
+            self._tasks[cell] = self._catalog.played(about.task, about.source, self._data or self._about.data(cell))
+        return self._tasks[cell]
+
+    def news(self) -> bytes:
+        return b""
+
+    async def close(self) -> None: ...
 
 
 async def _check_extractor(folder: RunFolder, cell: str, path: Path, task: Task, grading: Grading) -> None:
@@ -249,14 +406,6 @@ def score_jointly(folder: RunFolder, cell: str, suffix: str, task: Task, scoring
     after = before | {row.key: row for row in settled(list(folder.scores(cell, suffix)), task, scoring)}
     if after != before:
         write_atomic(path, b"".join(seal(encode(row)) for row in after.values()))
-
-
-def failed(folder: RunFolder, cell: str) -> dict[str, Failure]:
-    """Return the failures of the last attempts by sample, within the limit of the last invocation."""
-    episodes, path = folder.attempts(cell), folder.episodes_file(cell)
-    begins = sorted(episodes.arrays["begin"][episodes.failed].tolist())
-    lines = (ATTEMPTS.one(line_at(path, begin), str(path)) for begin in begins)
-    return {line.key: line.failure for line in lines if line.failure}
 
 
 def first_of_each_kind(failures: dict[str, Failure]) -> dict[str, str]:

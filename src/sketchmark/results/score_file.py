@@ -26,10 +26,10 @@ from sketchmark.folder.format import ScoreRow
 from sketchmark.folder.results_format import CellResult, Results
 from sketchmark.models.cache import default_cache, with_cache
 from sketchmark.progress import NOBODY, Calls, Watcher, told_of_calls
-from sketchmark.results import CHECK, checked, counted, grade
+from sketchmark.results import CHECK, NO_VERDICT, checked, counted, grade
 from sketchmark.results.rescore import settled, to_check
 from sketchmark.results.scorings import held_against
-from sketchmark.results.summary import NO_VERDICT, cell_result
+from sketchmark.results.summary import cell_result
 from sketchmark.settings import parse_arguments
 from sketchmark.tasks import RepliesReader, Task
 

@@ -22,7 +22,7 @@ from sketchmark.folder.columns import Floats, Places, Rows, first_seen
 from sketchmark.folder.format import CellRecord, Score, ScoreRow
 from sketchmark.folder.index import CellView, RunView
 from sketchmark.folder.results_format import CellResult, Extraction, Gain, GroupSummary, Mean, Metric
-from sketchmark.results import CHECK, one_line
+from sketchmark.results import CHECK, NO_VERDICT, one_line
 from sketchmark.results.repeats import averaged, same_samples, sample_codes, totals_over
 from sketchmark.stats.differences import Difference, holm, paired_difference, verdict
 from sketchmark.stats.intervals import (
@@ -40,10 +40,6 @@ from sketchmark.tasks import RA_AL, Task
 from sketchmark.tasks.files import BLIND, TEXT_INPUT
 
 Mask = NDArray[np.bool_]
-
-NO_VERDICT = frozenset({"judge_failed", "extractor_failed", "scorer_failed", "unreadable"})
-"""Flags of an episode that could not be scored. A note of the same name in its row gives the reason, and the next
-scoring tries again."""
 
 
 def withheld(rows: Iterable[Score] | Rows) -> str:
@@ -198,6 +194,12 @@ def _mean(metric: str, rows: Rows, chosen: Mask, seed: int = 0) -> Interval:
     return interval_of(rows, np.where(chosen, rows.metric(metric), np.nan), seed)
 
 
+def _of_samples(rows: Rows, values: Floats) -> tuple[Places, Floats]:
+    """Return the row and the value of each sample that has one, averaged over repeats if there are any."""
+    at = np.flatnonzero(~np.isnan(values))
+    return averaged(rows, values) if rows.repeats else (at, values[at])
+
+
 def interval_of(rows: Rows, values: Floats, seed: int = 0) -> Interval:
     """Return the mean over samples with its interval; rows without the value have NaN. With several people the
     interval is for other people, too."""
@@ -205,7 +207,7 @@ def interval_of(rows: Rows, values: Floats, seed: int = 0) -> Interval:
     people, having = rows.group(PERSON), ~np.isnan(values)
     if len(np.unique(people[having])) > 1:
         return crossed_interval(values[having], people[having], sample_codes(rows)[having], labels[having])
-    at, found = averaged(rows, values)
+    at, found = _of_samples(rows, values)
     return interval(found, labels[at] if shared else None, seed=seed)
 
 
@@ -369,7 +371,7 @@ def _pair_repeated(before: Rows, after: Rows, metric: str, metric_before: str) -
     theirs, seconds = averaged(after, after.metric(metric))
     one, other = same_samples(before, mine, after, theirs)
     there, scored = (
-        [{sample for sample, keep in zip(rows.samples.all(), kept, strict=True) if keep} for rows, kept in each]
+        [{sample for sample, keep in zip(rows.samples, kept, strict=True) if keep} for rows, kept in each]
         for each in (
             [(rows, np.ones(len(rows), bool)) for rows in (before, after)],
             [(rows, rows.scored) for rows in (before, after)],
@@ -392,7 +394,7 @@ def _crossed(before: Rows, after: Rows, metric: str, metric_before: str) -> Cros
     for rows, name in ((before, metric_before), (after, metric)):
         values = rows.metric(name)
         there = rows.where(~np.isnan(values))
-        sides.append((there, there.metric(name), np.array(there.samples.all(), dtype=object)))
+        sides.append((there, there.metric(name), np.array(list(there.samples), dtype=object)))
     shared = set(sides[0][2].tolist()) & set(sides[1][2].tolist())
     if not shared:
         return None
@@ -635,6 +637,6 @@ def _shown(cell: CellView) -> Mask:
 
 def _answers(cell: CellView, chosen: Mask) -> Answers:
     found = _mean(cell.headline, cell.rows, chosen)
-    _, values = averaged(cell.rows, np.where(chosen, cell.rows.metric(cell.headline), np.nan))
+    _, values = _of_samples(cell.rows, np.where(chosen, cell.rows.metric(cell.headline), np.nan))
     right = int((values >= 1).sum())
     return Answers(found.mean, (found.low, found.high), found.n, right)

@@ -18,7 +18,7 @@ from sketchmark.catalog import Catalog
 from sketchmark.engines import finish
 from sketchmark.episode import EXTRACTED, UNASKED, check_extractor
 from sketchmark.episode.model import Model
-from sketchmark.errors import BadInput, MissingExtra, UnknownName
+from sketchmark.errors import BadInput, MissingExtra, RunStopped, UnknownName
 from sketchmark.files import own_data
 from sketchmark.folder import RunFolder
 from sketchmark.models import paired
@@ -41,6 +41,9 @@ class More(NamedTuple):
     limit: int
     tasks: frozenset[str]
 
+
+Report = Callable[[RunFolder], object]
+"""Function that writes the report of a run."""
 
 Grow = Callable[[RunFolder], More | None]
 """Returns None when there are enough samples."""
@@ -77,10 +80,9 @@ class PreparedRun:
     def is_stopped_by_cost(self) -> bool:
         return stopped_by_cost(RunFolder(self.path), self.cells, self.settings, self.budget)
 
-    def play(self, grow: Grow | None = None) -> RunFolder:
-        """Run the missing episodes, score them and write results.json. Then raise RunStopped, if further episodes
-        would fail the same way. `grow` then decides whether to add samples. `sketchmark.api.play` writes the
-        report."""
+    def play(self, report: Report | None = None, grow: Grow | None = None) -> RunFolder:
+        """Run the missing episodes, score them and write results.json. `grow` then decides whether to add samples.
+        The `report` is written last, also if further episodes would fail the same way (RunStopped)."""
 
         async def play() -> RunFolder:
             now: PreparedRun | None = self
@@ -95,7 +97,15 @@ class PreparedRun:
                 for model in self._owned:
                     await model.close()
 
-        return finish(play())
+        try:
+            folder = finish(play())
+        except RunStopped:
+            if report:
+                report(RunFolder(self.path))
+            raise
+        if report:
+            report(folder)
+        return folder
 
     def _grown(self, more: More) -> PreparedRun:
         settings = structs.replace(self.settings, limit=more.limit, fresh=False, retry_failed=False)

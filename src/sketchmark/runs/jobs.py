@@ -11,8 +11,8 @@ from sketchmark.episode.sample import Draft
 from sketchmark.errors import RunConflict
 from sketchmark.files.jsonl import Tail, line_at
 from sketchmark.folder import EPISODES, OPENINGS, RunFolder
-from sketchmark.folder.format import episode_key
-from sketchmark.folder.records import media_names, unpack_episode
+from sketchmark.folder.format import EpisodeLine, episode_key
+from sketchmark.folder.records import Seen, media_names, unpack_episode
 from sketchmark.runs.episodes import FIRST, Wanted
 from sketchmark.runs.plan import Cell
 
@@ -81,7 +81,7 @@ def remaining_jobs(
     for at in rows:
         before = played_before(folder, at, retry_failed)
         at._failed, at.before = before.again, len(before.done)
-        yield from _jobs(at, before, stop)
+        yield from _jobs(folder, at, before, stop)
         at.drawn_out = not at._failed
     for at in rows:
         if at._failed:
@@ -93,31 +93,44 @@ def remaining_jobs(
 class PlayedBefore:
     """Episodes of a cell in the folder, within the limit. A key is of a sample and a repeat (`episode_key`)."""
 
-    samples: dict[str, str] = field(default_factory=dict)
-    """Samples with an episode: id → fingerprint, empty if it must be rerun."""
-    done: set[str] = field(default_factory=set)
+    samples: Seen = field(default_factory=Seen)
+    """Ids of samples with an episode."""
+    finished: Seen = field(default_factory=Seen)
+    """Those with an episode that need not be rerun."""
+    prints: Seen = field(default_factory=Seen)
+    """Their ids with their fingerprints."""
+    done: Seen = field(default_factory=Seen)
     """Keys with all answers."""
     again: dict[str, tuple[int, ...]] = field(default_factory=dict)
     """Keys to rerun → the answers that are missing, all if the first is: they failed, were not asked for before, or
     some of their images are missing."""
-    numbers: set[int] = field(default_factory=set)
+    numbers: Seen = field(default_factory=Seen)
     """Numbers of the samples in the data."""
+    last: int = -1
+    """The largest of them."""
+
+
+def _counted(folder: RunFolder, at: CellProgress) -> Iterator[EpisodeLine]:
+    """Yield the lines within the limit. Further repeats and answers than were asked for stay as they are."""
+    for line in folder.episodes(at.cell.name):
+        within = at.most is None or line.index < at.most
+        if within and line.repeat < at.cell.repeats and line.branch < at.cell.answers:
+            yield line
 
 
 def played_before(folder: RunFolder, at: CellProgress, retry_failed: bool) -> PlayedBefore:
     before = PlayedBefore()
     answers, answered = at.cell.answers, dict[str, set[int]]()
-    for line in folder.episodes(at.cell.name):
-        if at.most is not None and line.index >= at.most:
-            continue
-        if line.repeat >= at.cell.repeats or line.branch >= answers:  # more than asked for: they stay as they are
-            continue
+    for line in _counted(folder, at):
         before.numbers.add(line.index)
+        before.last = max(before.last, line.index)
         sample, key = line.sample.id, episode_key(line.sample.id, line.repeat)
         whole = all(map(folder.pictures.holds, media_names(line)))
         finished = whole and not to_be_played_again(line.failure, retry_failed)
-        if finished or sample not in before.samples:
-            before.samples[sample] = line.sample.fingerprint if finished else ""
+        before.samples.add(sample)
+        if finished:
+            before.finished.add(sample)
+            before.prints.add((sample, line.sample.fingerprint))
         if finished and not line.branch and (answers == 1 or line.failure):  # a failed drawing has no answers
             before.done.add(key)
         elif answers > 1:
@@ -139,42 +152,46 @@ def to_be_played_again(failure: Failure | None, retry_failed: bool) -> bool:
     return failure is not None and (retry_failed or not failure.blames_model)
 
 
-def _jobs(at: CellProgress, before: PlayedBefore, stop: Callable[[], bool]) -> Iterator[Job | None]:
+def _jobs(
+    folder: RunFolder, at: CellProgress, before: PlayedBefore, stop: Callable[[], bool]
+) -> Iterator[Job | None]:
     """Yield the samples of a cell that never ran."""
-    compared = False
-    known, unmet = before.samples, set(before.samples)
+    compared = looked = False
+    known, met = before.samples, Seen()
     every = tuple(range(at.cell.answers))
-    index, last = -1, max(before.numbers, default=-1)
+    index = -1
     for index, (draft, donor) in enumerate(at.cell.pairs()):
         if stop():
             return
         if not at.cell.shard.plays(index):
             yield None
             continue
-        unmet.discard(draft.id)
-        if draft.id not in known and unmet and (index > last or index in before.numbers):
-            _refuse_lost(at, unmet)
-            unmet = set()
+        if draft.id in known:
+            met.add(draft.id)
+        elif len(met) < len(known) and not looked and (index > before.last or index in before.numbers):
+            _refuse_lost(folder, at, met)
+            looked = True
         # A sample that is made by its id and the cell's settings need not be made to know that it is the same;
         # the first one is, to notice a generator that has changed.
-        if known.get(draft.id) and (draft.is_made or not compared):
+        if draft.id in before.finished and (draft.is_made or not compared):
             compared = True
-            if known[draft.id] != draft.sample.fingerprint():
+            if (draft.id, draft.sample.fingerprint()) not in before.prints:
                 raise _changed(f"sample {draft.id} of {at.cell.name} is not the one that was run before")
         for repeat in range(at.cell.repeats):
             key = episode_key(draft.id, repeat)
             there = key in before.done or key in at._failed
             yield None if there else _given(at, index, draft, donor, Wanted(repeat, every))
-    if unmet:
-        _refuse_lost(at, unmet)
+    if len(met) < len(known) and not looked:
+        _refuse_lost(folder, at, met)
     at.samples = index + 1
 
 
-def _refuse_lost(at: CellProgress, unmet: set[str]) -> None:
+def _refuse_lost(folder: RunFolder, at: CellProgress, met: Seen) -> None:
     """Refuse data that lost samples. Another sample has their number: either samples before them are new, or they
     are gone and would count forever. To find out, all ids are read once more before a new episode. This is not
     reached while the data only grow at their end."""
-    cell, unmet, index = at.cell, set(unmet), -1
+    cell, index = at.cell, -1
+    unmet = {line.sample.id for line in _counted(folder, at) if line.sample.id not in met}
     for index, draft in enumerate(cell.drafts()):
         if cell.shard.plays(index):
             unmet.discard(draft.id)

@@ -153,24 +153,26 @@ async def merge(
     about, notes = one_run(runs)
     tasks = {name: task_of(cell.task, cell.source, about.data(name)) for name, cell in about.cells.items()}
     shards = [run.about().shard for run in runs]
-    choices, gaps = list[Choice](), list[str]()
+    gaps, failures = list[str](), 0
     with counted(about.cells, len(about.cells), "comparing") as cells:
-        choices += [choose(runs, cell) for cell in cells]
-    for choice in choices:
-        cell = choice.cell
-        asked = [run.about().asked.get(cell) for run in runs]
-        repeats = max(one.repeats or 1 if one else 1 for one in asked)
-        gaps += gaps_in_words(choice, about.totals.get(cell), about.limits.get(cell), shards, repeats)
-    for note in [*notes, *(note for choice in choices for note in _said(choice))]:
+        for cell in cells:  # one at a time is in memory, and chosen again when it is copied
+            choice = choose(runs, cell)
+            asked = [run.about().asked.get(cell) for run in runs]
+            repeats = max(one.repeats or 1 if one else 1 for one in asked)
+            gaps += gaps_in_words(choice, about.totals.get(cell), about.limits.get(cell), shards, repeats)
+            notes += _said(choice)
+            failures += sum(not one.finished for one in choice.tries)
+    for note in notes:
         tell(note)
     if gaps and not partial:
         raise NotWhole(gaps)
     for gap in gaps:
         tell(gap)
-    scorings = {choice.cell: _scorings(runs, choice) for choice in choices}
-    for choice in choices:
-        _copy(runs, folder, choice, scorings[choice.cell])
-        tell(f"{choice.cell}: {len(choice.tries)} episodes from {len({one.line.run for one in choice.tries})} runs")
+    scorings = {cell: _scorings(runs, cell) for cell in about.cells}
+    for cell, how in scorings.items():
+        choice = choose(runs, cell)
+        _copy(runs, folder, choice, how)
+        tell(f"{cell}: {len(choice.tries)} episodes from {len({one.line.run for one in choice.tries})} runs")
     write_json(folder.run_file, about)
     before = [results_before(run) for run in runs]
     warnings = list(dict.fromkeys([w for found in before if found for w in found.warnings] + gaps))
@@ -180,7 +182,7 @@ async def merge(
             await fill_scores(folder, of_kind, Grading(kind.own), kind.beside)
         aggregate(folder, of_kind, about.seed, [kind.own, *kind.beside], warnings)
     write_submissions(folder, tasks)
-    return sum(not one.finished for choice in choices for one in choice.tries)
+    return failures
 
 
 def _said(choice: Choice) -> Iterator[str]:
@@ -191,26 +193,26 @@ def _said(choice: Choice) -> Iterator[str]:
         yield f"{choice.cell}: failed in one run and not in another, the latter counts: {listed(choice.mended)}"
 
 
-def _scorings(runs: Sequence[RunFolder], choice: Choice) -> Scorings:
+def _scorings(runs: Sequence[RunFolder], cell: str) -> Scorings:
     own: dict[str, Path] = {}
     beside: dict[str, None] = {}
     judged = False
     for run in runs:
-        for row in NUMBERS.all(run.scores_file(choice.cell)):
+        for row in NUMBERS.all(run.scores_file(cell)):
             own.setdefault(row.scoring, run.path)
             judged = judged or row.judge is not None or bool(row.extractor)
         found = results_before(run)
-        if found and choice.cell in found.tasks:
-            beside |= dict.fromkeys(found.tasks[choice.cell].scorings)
+        if found and cell in found.tasks:
+            beside |= dict.fromkeys(found.tasks[cell].scorings)
     if len(own) > 1:
         (one, here), (other, there), *_ = own.items()
         raise RunConflict(
-            f"{choice.cell} is scored by {one} in {here} and by {other} in {there}",
+            f"{cell} is scored by {one} in {here} and by {other} in {there}",
             f"sketchmark score {there} --scoring {one}",
         )
     if judged:
         for run in runs:
-            refuse_partial_scores(run, *({choice.cell} & set(run.cells)))
+            refuse_partial_scores(run, *({cell} & set(run.cells)))
     return Scorings(next(iter(own), "strict"), tuple(beside), judged)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import islice
 from math import ceil
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from sketchmark.episode.model import Model
 from sketchmark.episode.sample import Draft, Sample
 from sketchmark.errors import BadInput, UnknownName
 from sketchmark.folder.format import CellRecord, ModeRecord
+from sketchmark.folder.records import Seen
 from sketchmark.models import takes_batches
 from sketchmark.models.arguments import structured
 from sketchmark.models.code_drawing import SVG
@@ -109,14 +111,16 @@ class Cell:
 
     def drafts(self) -> Iterator[Draft]:
         """Yield the cell's samples. Ids must be unique: two samples with one id would be one episode."""
-        seen: set[str] = set()
-        for draft in self.task.drafts(seed=self.settings.seed, data=self.settings.data_path, limit=self.limit):
+        seen = Seen()
+        for index, draft in enumerate(self._drafts()):
             if not isinstance(draft.id, str):  # a plug-in's: its lines could not be found again
                 raise BadInput(f"task {self.task.name!r} has a sample whose id is not a text: {draft.id!r}")
-            if draft.id in seen:
+            if not seen.add(draft.id) and any(other.id == draft.id for other in islice(self._drafts(), index)):
                 raise BadInput(f"task {self.task.name!r} has two samples with the id {draft.id!r}")
-            seen.add(draft.id)
             yield draft
+
+    def _drafts(self) -> Iterator[Draft]:
+        return self.task.drafts(seed=self.settings.seed, data=self.settings.data_path, limit=self.limit)
 
     def pairs(self) -> Iterator[tuple[Draft, Draft | None]]:
         """Yield each sample with its neighbour (0 with 1, 2 with 3, an odd last one with the one before it). So the

@@ -34,7 +34,7 @@ from sketchmark.folder.records import pack_episode
 from sketchmark.models import pair_arguments
 from sketchmark.models.wrappers import Metered
 from sketchmark.progress import Calls, Watcher, told_of_calls
-from sketchmark.results import counted, grade, write_row
+from sketchmark.results import counted, grade, sealed, to_score
 from sketchmark.results.aggregate import aggregate, write_submissions
 from sketchmark.results.repeats import told_of_copies
 from sketchmark.results.rescore import fill_scores
@@ -334,7 +334,9 @@ async def run_plan(
             raise SketchmarkError(stopped)
         tasks = {cell.name: cell.task for cell in cells}
         async with told_of_calls(watcher, calls):
-            await fill_scores(folder, tasks, grading, settings.scorings[1:], watcher)
+            lacking = to_score(folder, tasks, grading, settings.scorings[1:])
+            if lacking:
+                await fill_scores(folder, lacking, grading, settings.scorings[1:], watcher)
         told = [*resources.warnings, *retiring(retires), *played_otherwise(folder.about().cells)]
         if repeated := [cell.name for cell in cells if cell.repeats > 1]:
             told += told_of_copies(folder, repeated)
@@ -428,7 +430,7 @@ async def _play(
         await episodes.settle()
         try:
             for episode, row in written:
-                write_row(scores, row or await grade(cell.task, episode, job.index, grading))
+                scores.append(sealed(row or await grade(cell.task, episode, job.index, grading)))
         except CallFailed as error:  # further calls to the judge would fail, too: the episode waits for its scores
             stopping.judge_refused(error)
             stopped_at = stopped_at or job.at

@@ -13,10 +13,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from sketchmark.api import play as play_run
 from sketchmark.errors import BadInput, RunConflict, RunStopped, SketchmarkError
 from sketchmark.folder import RunFolder
 from sketchmark.models import own_variables
+from sketchmark.report import report_run
 from sketchmark.runs import PreparedRun, prepare
 from sketchmark.settings.run_file import Suite, SuiteModel, read_suite
 
@@ -111,7 +111,7 @@ def play_suite(
                 if number == 0:
                     begin(outcome)
                 outcome.begun = True
-                play_run(run)
+                run.play(report_run)
                 outcome.left_out |= run.is_stopped_by_cost()
             except RunStopped as error:  # its other task sets would fail alike
                 outcome.errors.append(error)

@@ -168,9 +168,9 @@ class Query:
             keep &= became == (CHANGES.index(self.change) if self.change in CHANGES else -2)
         places = np.flatnonzero(keep)
         if unscored and len(episodes) > len(rows.align(episodes)[0]):
-            known = rows.places()
-            left = [place for place, sample in enumerate(episodes) if sample not in known]
-            places = np.concatenate([places, -1 - np.array(left, dtype=np.intp)])
+            scored = np.zeros(len(episodes), bool)
+            scored[rows.align(episodes)[1]] = True
+            places = np.concatenate([places, -1 - np.flatnonzero(~scored)])
         for chosen in (matching(cell, self.text) if self.text else None, disagreed):
             if chosen is not None:
                 places = np.array([place for place in places.tolist() if key_at(cell, place) in chosen], np.intp)
@@ -200,7 +200,7 @@ def changes(run: RunView, cell: CellView) -> Array:
 
 def key_at(cell: CellView, place: int) -> str:
     """Return the key of a row, or of an episode without one (`-1 - place`)."""
-    return cell.rows.keys_in_order[place] if place >= 0 else cell.episodes.keys_in_order[-1 - place]
+    return cell.rows.key(place) if place >= 0 else cell.episodes.key(-1 - place)
 
 
 class Hits(Sequence[Hit]):
@@ -244,10 +244,11 @@ class Hits(Sequence[Hit]):
         """Return the places of a sample in the list."""
         wanted = np.full(len(self.cells), np.iinfo(np.int32).max, np.int64)
         for number, cell in enumerate(self.cells):
-            if sample in cell.rows:
-                wanted[number] = cell.rows.places()[sample]
-            elif sample in cell.episodes:
-                wanted[number] = -1 - cell.episodes.places()[sample]
+            place, played = cell.rows.place(sample), cell.episodes.place(sample)
+            if place is not None:
+                wanted[number] = place
+            elif played is not None:
+                wanted[number] = -1 - played
         found: list[int] = np.flatnonzero(self._place == wanted[self._cell]).tolist() if len(self) else []
         return found
 

@@ -239,7 +239,8 @@ class Views:
                 ("compare", before.name, right.key, right.version, after.name),
                 lambda: summary.paired(before, after, family_of(left, right, before, after)),
             )
-            samples = [sample for sample in before.order() if sample in after.episodes]
+            there = set(after.episodes)
+            samples = [sample for sample in before.order() if sample in there]
             values = before.values(samples), after.values(samples)
             became = [change(*each) for each in zip(*values, strict=True)]
         table = {"helped": 0, "hurt": 0, "right": 0, "wrong": 0}
@@ -320,9 +321,9 @@ def _repeats(run: RunView, cell: CellView, record: EpisodeLine) -> dict[str, Any
     """Return all episodes of a sample in this cell, in the order of their repeats and answers; nothing if there is
     only one."""
     codes = sample_codes(cell.episodes)
-    places = np.flatnonzero(codes == codes[cell.episodes.places()[record.key]])
-    keys = cell.episodes.keys_in_order
-    hits = (Hit(cell, keys[at], cell.rows.get(keys[at]), cell.value(keys[at]), None) for at in places[:MOST_REPEATS])
+    places = np.flatnonzero(codes == codes[cell.episodes.place(record.key)])
+    keys = [cell.episodes.key(at) for at in places[:MOST_REPEATS].tolist()]
+    hits = (Hit(cell, key, cell.rows.get(key), cell.value(key), None) for key in keys)
     arrays = cell.episodes.arrays
     shown = [
         {**card(run, hit), "repeat": int(arrays["repeat"][at]), "branch": int(arrays["branch"][at])}
@@ -396,9 +397,8 @@ def _choices(run: RunView) -> list[dict[str, str]]:
 def _matrix(cells: Sequence[CellView | None]) -> dict[str, Any]:
     """Return the samples that every run has, those on which the runs disagree first."""
     having = [cell for cell in cells if cell]
-    shared = (
-        [sample for sample in having[0].order() if all(sample in cell.episodes for cell in having)] if having else []
-    )
+    everywhere = set[str].intersection(*(set(cell.episodes) for cell in having)) if having else set()
+    shared = [sample for sample in having[0].order() if sample in everywhere] if having else []
     by_cell = [[outcome(value) for value in cell.values(shared)] if cell else [""] * len(shared) for cell in cells]
     outcomes = dict(zip(shared, map(list, zip(*by_cell, strict=True)), strict=True)) if shared else {}
     disagreed = [sample for sample in shared if len(set(filter(None, outcomes[sample]))) > 1]

@@ -127,6 +127,7 @@ class ChatEndpoint(Endpoint, ABC):
                         self._listed = _listing(self._speaker, await self._wire.models(Call()))
                 except (ErrorStatus, BadReply):
                     self._listed = Listing()
+                    await self._wire.close()  # after an error a server may close the connection and not say so
         return self._listed or Listing()
 
     async def say(self, context: Context, options: Options) -> Reply:

@@ -15,12 +15,12 @@ from sketchmark.comparison import compare
 from sketchmark.files import write_json
 from sketchmark.files.jsonl import encode, seal
 from sketchmark.folder import NUMBERS, SCORES, RunFolder
-from sketchmark.folder.builders import RowBuilder
+from sketchmark.folder.builders import RowBuilder, Source
+from sketchmark.folder.column_file import place_of
 from sketchmark.folder.columns import Rows
 from sketchmark.folder.format import Score
 from sketchmark.folder.index import RunView
 from sketchmark.folder.records import newest
-from sketchmark.folder.sources import Source
 from sketchmark.report import page
 from sketchmark.testing import played
 
@@ -35,7 +35,7 @@ def run(tmp_path_factory: pytest.TempPathFactory, tmp_path: Path, monkeypatch: p
     shutil.copytree(made.path, tmp_path / "run")
     folder = RunFolder(tmp_path / "run")
     write_json(folder.run_file, msgspec.structs.replace(folder.about(), limits={}))
-    monkeypatch.setattr("sketchmark.folder.sources.WORTH", 1)
+    monkeypatch.setattr("sketchmark.folder.builders.WORTH", 1)
     return folder
 
 
@@ -67,8 +67,9 @@ def stored(folder: RunFolder) -> Path:
     """Make the index of the score file and return it."""
     found = source(folder)
     found.refresh()
-    assert found._place().exists()
-    return found._place()
+    place = place_of(found.path, Rows, None)
+    assert place.exists()
+    return place
 
 
 def rewrite(folder: RunFolder, change: Callable[[dict[str, object]], None], *, keep_time: bool = True) -> None:
@@ -112,10 +113,10 @@ def test_numbers_are_the_same_to_the_last_digit(run: RunFolder, monkeypatch: pyt
         compared = compare(run.path, power=0.1)
         return [compared.details(), repr(compared.rows), repr(compared.canvases), page(RunView.whole(run))]
 
-    monkeypatch.setattr("sketchmark.folder.sources.WORTH", 10**9)
+    monkeypatch.setattr("sketchmark.folder.builders.WORTH", 10**9)
     direct = everything()
     assert not indexes()
-    monkeypatch.setattr("sketchmark.folder.sources.WORTH", 1)
+    monkeypatch.setattr("sketchmark.folder.builders.WORTH", 1)
     assert everything() == direct
     assert len(indexes()) == 6
     assert everything() == direct
@@ -138,11 +139,11 @@ def _hostile(data: bytes) -> Iterator[bytes]:
         ("arrays", {}),
         ("lists", {"kinds": [], "flags": []}),
         ("lists", {}),
-        ("read", 10**15),
-        ("stamp", [1, 2, 3]),
+        ("state", [whole["state"][0], 10**15, *whole["state"][2:]]),
+        ("state", [[1, 2, 3], *whole["state"][1:3], 0]),
         ("kind", "Episodes"),
     ):
-        head = msgspec.json.encode({**whole, name: value, **({"crc": 0} if name == "stamp" else {})})
+        head = msgspec.json.encode({**whole, name: value})
         yield (data[:19] + len(head).to_bytes(8, "little") + zlib.crc32(head).to_bytes(4, "little") + head + body)
 
 

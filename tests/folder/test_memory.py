@@ -1,0 +1,91 @@
+"""Memory of commands that read a whole run: it grows by far less than a line per episode."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import tracemalloc
+from collections.abc import Callable
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from sketchmark.export import export
+from sketchmark.files import write_json
+from sketchmark.files.jsonl import encode, seal
+from sketchmark.folder import RunFolder
+from sketchmark.folder.records import Seen
+from sketchmark.folder.repair import repair
+from sketchmark.testing import played
+
+CELL = "maze.visual_cot"
+FEW, MANY = 2000, 6000
+
+
+def make(path: Path, base: RunFolder, count: int) -> RunFolder:
+    """Make a run with this many episodes from the lines of another, under new ids."""
+    shutil.copytree(base.path / "pictures", path / "pictures")
+    write_json(path / "run.json", msgspec.structs.replace(base.about(), limits={}, totals={}))
+    for kind in ("episodes", "scores"):
+        lines = [json.loads(line) for line in (base.path / kind / f"{CELL}.jsonl").read_bytes().splitlines()]
+        (path / kind).mkdir()
+        with (path / kind / f"{CELL}.jsonl").open("wb") as file:
+            for number in range(count):
+                record = {name: value for name, value in lines[number % len(lines)].items() if name != "crc"}
+                sample = record["sample"]
+                named = f"maze-{number:06}" if isinstance(sample, str) else {**sample, "id": f"maze-{number:06}"}
+                file.write(seal(encode({**record, "index": number, "sample": named, "started": 1000.0 + number})))
+    return RunFolder(path)
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory: pytest.TempPathFactory) -> list[RunFolder]:
+    base = played(tmp_path_factory.getbasetemp(), "player/sketcher", "maze", mode="visual_cot", limit=4)
+    above = tmp_path_factory.mktemp("runs")
+    return [make(above / str(count), RunFolder(base.path), count) for count in (FEW, MANY)]
+
+
+def _peak(work: Callable[[], object]) -> int:
+    tracemalloc.start()
+    try:
+        work()
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+READERS: dict[str, Callable[[RunFolder, Path], object]] = {
+    "episodes": lambda folder, out: sum(1 for _ in folder.episodes(CELL)),
+    "scores": lambda folder, out: sum(1 for _ in folder.scores(CELL)),
+    "repair": lambda folder, out: repair(folder, dry_run=True),
+    "csv": lambda folder, out: export(folder, "csv", out),
+    "lmms-eval": lambda folder, out: export(folder, "lmms-eval", out),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("reader", READERS)
+def test_memory_grows_by_a_fraction_of_a_line_per_episode(
+    runs: list[RunFolder], reader: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sketchmark.folder.builders._CHUNK", 500)
+    few, many = (
+        _peak(lambda run=run: READERS[reader](run, tmp_path / run.path.name))  # type: ignore[misc]
+        for run in runs
+    )
+    line = runs[0].episodes_file(CELL).stat().st_size / FEW
+    assert (many - few) / (MANY - FEW) < line / 10, f"{few} and {many} bytes, {line:.0f} per line"
+
+
+def test_a_set_of_keys_takes_some_bytes_each_and_mistakes_none() -> None:
+    seen = Seen()
+
+    def fill() -> None:
+        assert all(seen.add(f"sample-{number}") for number in range(20_000))
+
+    assert _peak(fill) < 60 * 20_000
+    assert len(seen) == 20_000 and not seen.add("sample-7") and "sample-20000" not in seen
+    assert all(f"sample-{number}" in seen for number in range(20_000))
+    numbers = Seen()
+    assert all(numbers.add(number) for number in range(300)) and 0 in numbers and 300 not in numbers
