@@ -109,6 +109,12 @@ def test_distorted_images_are_read(world: StepWorld[Any], distortion: str) -> No
     assert len(misread(subjects()[world.name], 40, DISTORTIONS[distortion])) <= (1 if distortion == "all four" else 0)
 
 
+@pytest.mark.parametrize("name", ["maze", "sliding"])
+@pytest.mark.parametrize("distortion", ["blurred", "all four"])
+def test_distorted_boards_are_read_strictly(name: str, distortion: str) -> None:
+    assert len(misread(subjects()[name], 20, DISTORTIONS[distortion])) <= 1
+
+
 def test_an_image_with_anything_else_in_it_is_not_read(world: StepWorld[Any]) -> None:
     for look in world.looks:
         image = world.paint(world.puzzle(2, 3, look), SIZE).convert("RGB")

@@ -189,8 +189,9 @@ def stained(
         window |= sum(1 << colour for colour in colours)
 
     allow(0, 0, *shape, look.outside)
-    allow(down[0] - slack, across[0] - slack, down[-1] + slack, across[-1] + slack, look.outline)
-    allowed[down[0] + slack : down[-1] - slack, across[0] + slack : across[-1] - slack] = 0
+    rim = slack + round(cell / 16)  # blur spreads the outline
+    allow(down[0] - rim, across[0] - rim, down[-1] + rim, across[-1] + rim, look.outline)
+    allowed[down[0] + rim : down[-1] - rim, across[0] + rim : across[-1] - rim] = 0
     for r, c in np.ndindex(rows, cols):
         allow(down[r] - slack, across[c] - slack, down[r + 1] + slack, across[c + 1] + slack, contents[r][c])
     for line in down[1:-1]:
