@@ -109,6 +109,19 @@ def test_wrong_drawings_earn_nothing_and_later_right_ones_count_as_right_but_not
     assert course.judge(sample, [*frames, *frames]).progress == 0.5
 
 
+@pytest.mark.parametrize("world", WORLDS)
+def test_one_drawing_is_scored_as_the_frame_of_its_index_and_a_broken_one_ends_the_drawings(world: str) -> None:
+    course = Course(world)
+    sample = course.sample(11, level=3)
+    frames = [Picture.from_bytes(frame.data) for frame in (sample.frames() if sample.frames else ())]
+    for index, frame in enumerate(frames):
+        assert course.judge_frame(sample, index, frame).right == 1.0
+        assert course.judge_frame(sample, index, frames[index - 1]).right == float(frames[index - 1] == frame)
+    assert course.judge_frame(sample, len(frames), frames[0]) == course.judge_frame(sample, -1, frames[0]) == Marks()
+    torn = frames[1].data[: len(frames[1].data) // 2]
+    assert course.judge(sample, [frames[0], torn, *frames[2:]]) == course.judge(sample, frames[:1])
+
+
 def test_the_outcome_never_holds_the_solution() -> None:
     game = Game(Course("gears"), seed=3, level=4)
     turn = game.begin()

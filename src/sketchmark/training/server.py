@@ -29,6 +29,7 @@ from multiprocessing import get_context
 from typing import Annotated, Any
 
 import msgspec
+import pybase64
 from starlette.applications import Starlette
 from starlette.datastructures import Headers
 from starlette.middleware import Middleware
@@ -135,7 +136,7 @@ def _scored(asked: Asked, world: str, kind: str) -> dict[str, float]:
         said = [shown.text for shown in kept if shown.text is not None]
         marks = course.judge(sample, (), said[-1] if said else "")
     else:
-        drawn = [base64.b64decode(shown.image_b64, validate=True) for shown in kept if shown.image_b64 is not None]
+        drawn = [pybase64.b64decode(shown.image_b64, validate=True) for shown in kept if shown.image_b64 is not None]
         last = drawn[-1] if drawn else b""
         marks = course.judge(sample, drawn) if kind == "frames" else course.judge_frame(sample, about.index, last)
     numbers = asdict(marks)
