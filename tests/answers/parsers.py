@@ -14,7 +14,7 @@ from bench.worlds import step_worlds
 from PIL import Image
 
 from sketchmark import FilledPrompts, Options, Reply, Sample, folder, secrets, terminal
-from sketchmark.answers import choices, cleanup, numbers, phrases, reply, text_metrics, yes_no
+from sketchmark.answers import choices, cleanup, numbers, phrases, reply, text_metrics, vocabulary, yes_no
 from sketchmark.answers import judge as answer_judge
 from sketchmark.benchmarks import mmmu, mmsi, questions, uni_mmmu, unig2u
 from sketchmark.benchmarks.medical import medevalkit
@@ -105,7 +105,7 @@ PARSERS: Mapping[str, Read] = {
     "models.players.patient": lambda text: patient.answer(of(text)),
     "answers.reply: thinking": reply.without_thinking,
     "answers.numbers": numbers.read_number,
-    "answers.numbers: one": numbers.number,
+    "answers.vocabulary: number": vocabulary.number,
     "answers.phrases": lambda text: phrases.answers_with(["left lung", "heart"], text),
     "answers.choices: listed": choices.options_of,
     "answers.reply: boxed": reply.boxed,
@@ -237,6 +237,10 @@ WITHOUT: Mapping[str, str] = {
     "benchmarks.voila": "a file's name, one kind of character at a time",
     "catalog": _USERS,
     "commands.worlds": _USERS,
+    "commands.play": _USERS,
+    "doctor": "the end of a message of bounded length",
+    "human.server": "JSON of a body of bounded length",
+    "human.study": "a name, compared whole",
     "export.inspect_log": _OURS,
     "export.lmms_eval": _OURS,
     "files.hub": "a name of bounded length",
@@ -252,7 +256,6 @@ WITHOUT: Mapping[str, str] = {
     "answers.candidates": _READER,
     "answers.decision": _READER,
     "answers.roles": _READER,
-    "answers.vocabulary": _READER,
     "answers.equality": _READER,
     "answers.extractor": "JSON of a reply of bounded length; strict reads the quote",
     "cli": _USERS,

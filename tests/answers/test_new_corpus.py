@@ -13,7 +13,7 @@ BOUNDS = {
     "choice": (0.001, 0.025, 6),
     "number": (0.001, 0.025, 2),
     "yes_no": (0.0, 0.03, 0),
-    "phrase": (0.001, 0.03, 6),
+    "phrase": (0.001, 0.03, 7),
 }
 """Wrong, unparsed (shares of the clear replies) and credited in `dev`, at most."""
 

@@ -7,9 +7,9 @@ from pytest import approx
 
 from sketchmark.answers.choices import read_choice
 from sketchmark.answers.cleanup import FIRST_SLOT, Said, said
-from sketchmark.answers.numbers import number
 from sketchmark.answers.phrases import open_scores, same_answer
 from sketchmark.answers.reply import plain
+from sketchmark.answers.vocabulary import number
 from sketchmark.errors import BadInput
 
 CHAMBERS = ["Left atrium", "Right atrium", "Left ventricle", "Right ventricle"]

@@ -120,7 +120,7 @@ def test_a_run_grows_only_in_the_chosen_tasks(tmp_path: Path) -> None:
         asked.append(len(folder.scored("maze.direct")))
         return More(4, frozenset({"maze"})) if len(asked) == 1 else None
 
-    folder = prepare("player/solver", "maze,sliding", limit=2, output_path=tmp_path).play(grow)
+    folder = prepare("player/solver", "maze,sliding", limit=2, output_path=tmp_path).play(grow=grow)
     assert asked == [2, 4]
     assert (len(folder.scored("maze.direct")), len(folder.scored("sliding.direct"))) == (4, 2)
     assert folder.results().tasks.keys() == {"maze.direct", "sliding.direct"}

@@ -187,7 +187,7 @@ def test_the_remaining_time_is_not_estimated_while_all_episodes_fail(
     with screen:
         for each in (looking, screen):
             each.begin("maze", 100, 0)
-        for failed, words in ((True, "1 failed, 0.2/s"), (False, "1 failed, 0.2/s, 490 s left")):
+        for failed, words in ((True, "1 failed, 0.2/s"), (False, "1 failed, 0.2/s, 8 min left")):
             clock.now += 5
             for each in (looking, screen):
                 each.played("maze", failed)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import shutil
 import tracemalloc
@@ -47,12 +48,15 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> list[RunFolder]:
 
 
 def _peak(work: Callable[[], object]) -> int:
+    gc.collect()
+    gc.freeze()  # many objects of other tests would make collections rare, and garbage would count
     tracemalloc.start()
     try:
         work()
         return tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
+        gc.unfreeze()
 
 
 READERS: dict[str, Callable[[RunFolder, Path], object]] = {

@@ -156,7 +156,7 @@ async def test_rows_that_join_and_leave_give_the_replies_of_single_calls(
         before.clear()
         assert await replies_at(weights, size) == alone
         assert sum(map(bool, before)) > len(before) // 2, "most calls join others"
-    assert len({reply.text for reply in alone}) > 10 and len({reply.usage.tokens_out for reply in alone}) > 3
+    assert len({reply.text for reply in alone}) > 4 and len({reply.usage.tokens_out for reply in alone}) > 3
 
 
 async def test_a_short_call_joins_a_long_one_and_does_not_wait_for_its_end(

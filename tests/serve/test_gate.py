@@ -261,7 +261,7 @@ def test_half_open_bodies_hold_only_so_many_bytes_together(monkeypatch: pytest.M
 
 
 def test_more_connections_than_the_limit_are_turned_away(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sketchmark.serve.MOST_CONNECTIONS", 5)
+    monkeypatch.setattr("sketchmark.serve.ResettableProtocol.most", 5)
     with serving(Speaker()) as url:
         held = [Line(url) for _ in range(5)]
         time.sleep(0.3)

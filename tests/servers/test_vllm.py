@@ -61,11 +61,11 @@ def test_the_doctor_finds_what_random_weights_do(served: Served) -> None:
 
 _SAMPLING: dict[str, dict[str, Any]] = {
     "vllm": {"top_k": 1, "min_p": 0.1, "repetition_penalty": 1.2, "stop": "the"},
-    "transformers": {"stop": "the"},
+    "transformers": {},  # 5.19 answers 500 to `stop` or to a chat template's arguments, and 422 to the others
 }
 _BODY: dict[str, dict[str, Any]] = {
     "vllm": {"chat_template_kwargs": {"enable_thinking": False}, "mm_processor_kwargs": {"max_pixels": 50176}},
-    "transformers": {"chat_template_kwargs": {"enable_thinking": False}},
+    "transformers": {},
 }
 
 

@@ -9,6 +9,7 @@ import sys
 from collections.abc import Callable
 from dataclasses import replace
 from itertools import islice
+from pathlib import Path
 
 import pytest
 
@@ -17,6 +18,7 @@ from sketchmark.episode import Episode
 from sketchmark.episode.model import Options
 from sketchmark.errors import BadInput
 from sketchmark.folder import RunFolder
+from sketchmark.media import Picture
 from sketchmark.testing import BLANK
 from sketchmark.training import Course, Game, Marks, Weights, worlds
 from sketchmark.worlds import FIRST_TRAINING_SEED, numbered_seeds
@@ -141,6 +143,40 @@ def test_a_run_refuses_training_seeds_and_makes_none_of_their_samples() -> None:
         abs(seed) for edge in (-1, 1) for _, seed in islice(numbered_seeds(edge * (FIRST_TRAINING_SEED - 1)), 2)
     )
     assert max(furthest) < next(numbered_seeds(FIRST_TRAINING_SEED))[1]
+
+
+def test_make_refuses_training_seeds(tmp_path: Path) -> None:
+    arguments = ["make", "gears", "--count", "1", "--output-path", str(tmp_path / "made")]
+    done = subprocess.run(
+        [sys.executable, "-m", "sketchmark", *arguments, "--seed", str(FIRST_TRAINING_SEED)],
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode != 0 and "makes training samples" in done.stderr and not (tmp_path / "made").exists()
+
+
+@pytest.mark.parametrize(("mode", "images", "acts"), [("blind", 0, ["say"]), ("text_cot", 1, ["say"] * 3)])
+def test_a_game_keeps_to_its_mode(mode: str, images: int, acts: list[str]) -> None:
+    game = Game(Course("gears", mode), 0, 1)
+    turn, wanted = game.begin(), []
+    assert len(turn.context.pictures) == images
+    while not turn.done:
+        wanted.append(turn.wanted)
+        turn = game.step("a text")
+    assert wanted == acts
+
+
+def test_a_course_sets_the_size_of_its_images_and_takes_worlds_of_your_own(tmp_path: Path) -> None:
+    initial = Course("gears", size=256).sample(0).pictures["initial"]
+    assert isinstance(initial, Picture) and initial.size == (256, 256)
+    file = tmp_path / "mine.py"
+    file.write_text(
+        "from sketchmark.worlds.gears import Gears\n\n\n"
+        "class Mine(Gears):\n    name = 'mine'\n\n\nWORLD = Mine().world('Gears under another name.')\n"
+    )
+    (tmp_path / "mine.yaml").write_text("include: sketchmark/worlds/gears.yaml\n")
+    sample = Course("mine", include=(file,)).sample(0, 3)
+    assert sample.groups["level"] == 3
 
 
 def test_levels_and_looks_outside_the_course_are_held_out() -> None:

@@ -6,6 +6,7 @@ import asyncio
 import base64
 import json
 from collections.abc import Iterator
+from multiprocessing import active_children
 from typing import Any
 
 import httpx
@@ -123,6 +124,17 @@ def test_the_key_is_taken_in_three_ways_and_nothing_works_without() -> None:
             assert httpx.get(address, headers=headers).json()["status"] == "ok"
         for address in (f"{url}/health", f"http://x:wrong@{host}/health", f"{url}/wrong/health", f"{url}/rewards"):
             assert httpx.get(address).status_code == 401
+
+
+def test_a_process_that_dies_costs_no_request() -> None:
+    """The next requests find the pool broken, and another one is started."""
+    others = set(active_children())
+    with rewarding(processes=1) as url:
+        scored(url, asked(FRAMES[:1], "gears_last"))
+        (scorer,) = set(active_children()) - others
+        scorer.kill()
+        scorer.join()
+        assert scored(url, asked(FRAMES[:1], "gears_last"))["results"][0]["gears_last"]["right"] == 1.0
 
 
 def test_pages_of_other_sites_are_refused(url: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import threading
 from collections.abc import Iterator
@@ -14,6 +15,7 @@ import pytest
 from click.testing import CliRunner
 from playwright.sync_api import expect
 
+import sketchmark
 from sketchmark.commands.outputs import view_command
 from sketchmark.view import site
 from tests.view import hostile
@@ -143,3 +145,16 @@ def test_an_export_never_overwrites_and_leaves_nothing_half_written(
 def test_a_folder_without_runs_is_refused(tmp_path: Path) -> None:
     result = CliRunner().invoke(view_command, [str(tmp_path), "--export", str(tmp_path / "site")])
     assert result.exit_code and "holds no run that can be read" in str(result.exception)
+
+
+def test_an_export_has_the_repeats_of_a_sample_and_its_size_is_estimated_with_them(tmp_path: Path) -> None:
+    runs, out = tmp_path / "runs", tmp_path / "site"
+    sketchmark.run(
+        "player/flawed", "maze", mode="visual_cot", limit=4, repeats=4, answers=3, output_path=runs / "r",
+        model_args="draw_slip=0.4", no_cache=True, quiet=True,
+    )  # fmt: skip
+    guessed, made = site.estimate(runs), site.export(runs, out)
+    found = [json.loads(path.read_bytes()) for path in out.glob("data/0/episodes/*.json")]
+    assert len(found) == 48 and {len(one["repeats"]) for one in found} == {12}
+    assert all(one["sample"] in {each["sample"] for each in one["repeats"]} for one in found)
+    assert made.size / 2 < guessed.size < 2 * made.size

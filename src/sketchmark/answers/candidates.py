@@ -13,7 +13,7 @@ from itertools import groupby
 
 from sketchmark.answers.cleanup import FIRST_SLOT, unwrapped
 from sketchmark.answers.reply import plain
-from sketchmark.answers.vocabulary import AFTER_LETTER, ANSWER, BEFORE_LETTER, BREAK, OPTION, SETS
+from sketchmark.answers.vocabulary import AFTER_LETTER, ANSWER, BEFORE_LETTER, BREAK, OPTION, SETS, VERB
 
 SPACED = r"(?-i:[0-9A-Za-z_\u00aa-\u1fff])"
 """Word characters of languages that separate words by spaces."""
@@ -234,17 +234,34 @@ def _lettered(raw: Sequence[Token], place: int, letters: str) -> Token:
     second = word_before in ("and", "or") and place > 1 and _is_label(raw[place - 2], letters)
     if known and token.text.isupper() and ((pair and beyond.text in letters) or second):
         return named
-    if not known or (len(word_before) > 1 and word_before not in BEFORE_LETTER):
+    if (
+        known
+        and _noun(word_before)
+        and token.text.isupper()
+        and (letter not in "AI" or _ends(after) or (letter == "A" and word_after in ("is", "are", "was", "has")))
+    ):
+        return Token(token.text, named.letters, "noun", token.glued)
+    stands = token.text == "A" and place > 1 and word_after in VERB
+    if not known or (len(word_before) > 1 and word_before not in BEFORE_LETTER and not stands):
         return word
     if token.text.islower():
-        ends = after.text in BREAK or after.text in ("", ")", "]", ":", '"', "'", "。", "not")
+        ends = _ends(after) or (word_before == "option" and word_after in AFTER_LETTER)
         return named if ends and not (letter == "I" and after.text) else word
-    if letter in after.letters or len(word_after) <= 1 or word_before in OPTION or pair:
+    if letter in after.letters or len(word_after) <= 1 or word_before in OPTION | {"except"} or pair:
         return named
     if letter in "AI":
         verbs = AFTER_LETTER if letter == "A" else ("is", "because", "or", "option", "choice", "it")
         return named if word_after in verbs else word
     return named if word_after in AFTER_LETTER else Token(token.text, named.letters, "loose", token.glued)
+
+
+def _ends(after: Token) -> bool:
+    return after.text in BREAK or after.text in ("", ")", "]", ":", '"', "'", "。", "not")
+
+
+def _noun(word: str) -> bool:
+    """Return whether a word may name what is labelled: `door C`, but not `vitamin C`."""
+    return len(word) > 2 and word not in BEFORE_LETTER | AFTER_LETTER | ANSWER and word not in SETS["no_label"]
 
 
 def _is_label(token: Token, letters: str) -> bool:

@@ -16,9 +16,9 @@ from typing import Any, NamedTuple
 from sketchmark.answers.candidates import Words
 from sketchmark.answers.cleanup import said
 from sketchmark.answers.decision import Reader
-from sketchmark.answers.numbers import number, read_number
+from sketchmark.answers.numbers import read_number
 from sketchmark.answers.reply import UNREAD, Parsed, plain
-from sketchmark.answers.vocabulary import WRONG
+from sketchmark.answers.vocabulary import WRONG, number
 from sketchmark.answers.yes_no import NO, YES, read_yes_no
 from sketchmark.episode.sample import Sample
 from sketchmark.errors import BadInput
@@ -77,6 +77,7 @@ def _relabelled(response: Any, labels: Mapping[str, str], options: Mapping[str, 
         return response
     if asked := _QUESTION_FORM.fullmatch(response):
         return asked[1]
+    response = _ORDINAL.sub(lambda found: _by_place(found, labels), response)
     plain_texts = {plain(text) for text in options.values()}
     response = _DEFINED.sub(lambda listed: _undefined(listed, plain_texts), response)
     if ranked := _RANKED.fullmatch(response):
@@ -94,6 +95,21 @@ def _relabelled(response: Any, labels: Mapping[str, str], options: Mapping[str, 
     if not any(text in texts and text != letter for letter, text in texts.items()):
         return response
     return _PAIR.sub(lambda pair: _resolved(pair, texts), response)
+
+
+_PLACES = ("first", "second", "third", "fourth", "fifth")
+_ORDINAL = re.compile(
+    rf"\b(?:the|option) (?P<place>{'|'.join(_PLACES)}|last) "
+    r"(?:(?:answer )?(?:option|choice|answer|alternative|statement)|one)\b"
+    r"(?! (?:I|we|you|from|in|on|was|that I|looks?)\b|,? but\b|, \w)(?=[^?\n]{0,60}(?:[.!,;\n]|\Z))",
+    re.I,
+)
+"""An option by its place: `The second option is correct`."""
+
+
+def _by_place(found: re.Match[str], labels: Mapping[str, str]) -> str:
+    place = -1 if found["place"].casefold() == "last" else _PLACES.index(found["place"].casefold())
+    return f"option {list(labels)[place]}" if place < len(labels) else found[0]
 
 
 _ECHOED = re.compile(
@@ -119,7 +135,7 @@ _RANKED = re.compile(
     re.I,
 )
 """Options from the best to the worst."""
-_QUESTION_FORM = re.compile(r"\s*A:\s{0,3}(\(?[A-Z]\)?\.?)\s*")
+_QUESTION_FORM = re.compile(r"\s*(?:Q:[^\n]{0,400}?\?\s{0,3})?A:\s{0,3}(\(?[A-Z]\)?\.?)\s*")
 """`A:` for "answer", as in a dialogue of Q and A."""
 _LABEL = re.compile(r"(?<!\w)[A-Z](?:[.):]|[ ]?\|)")
 _PAIR = re.compile(

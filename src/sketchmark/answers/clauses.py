@@ -27,6 +27,7 @@ _ARTICLE = word_set("a an the")
 _BESIDE = word_set("of side next to above below under behind hand")
 _YES, _NO = word_set("✓ ✔ ✅ ☑ ← ⬅ 👈"), word_set("✗ ✘ ❌ × ✖ 🚫")
 _VERDICT_MARKS = _YES | _NO
+_IS = word_set("is was are")
 _RELATIVE = word_set("which who that where the with being having as")
 _NO_LABEL = words.OPTION | SETS["no_label"]
 """Words of labels that do not announce an answer."""
@@ -63,19 +64,27 @@ class Line:
         self.negated: list[int] = []
         self.hedged: list[int] = []
         cut = negated = hedged = -1
+        hit = False
         for place, token in enumerate(tokens):
             self.cut.append(cut)
             self.negated.append(negated)
             self.hedged.append(hedged)
+            hit = (hit or bool(token.letters)) and negated > cut
+            if hit and token.text == "there":
+                cut = place  # "instead of 11 there are 7"
             if token.form in ("", "weak"):
                 called = token.text == ":" and self.text(place + 1) in words.PRONOUN
                 if (token.text in words.BREAK and token.text not in ("(", ")")) or called:
                     cut = place
                 elif words.is_negator(token.text) and not self.answers_no(place):
                     negated = place
-                elif token.text in words.HEDGE and (token.text != "can" or self.text(place + 1) in ("be", "also")):
+                elif token.text in words.HEDGE and (token.text != "can" or self._can_be(place + 1)):
                     hedged = place
         self.groups = list(self._groups())
+        self.has_verb = any(token.text in words.VERB | words.COPULA for token in tokens)
+
+    def _can_be(self, place: int) -> bool:
+        return self.text(place) == "also" or (self.text(place) == "be" and not self.text(place + 1).endswith("ed"))
 
     def text(self, place: int) -> str:
         """Return the word at a place; past the end, a full stop."""
@@ -111,6 +120,8 @@ class Line:
         seen = before == "see" or (is_mark(before) and self.text(group.start - 2) == "see")
         begins = seen or self.text(0) in ("next", "then", "first", "now", "when")
         other = _NO_LABEL.intersection(self.text(at) for at in range(max(0, group.start - 2), group.start))
+        if group.form == "noun":
+            return self.has_verb and not begins and after != "would"
         return group.form == "letter" and (named or (plain and not other)) and not begins and after != "would"
 
     def labelled(self, group: Group) -> bool:
@@ -267,8 +278,8 @@ class Line:
             return False if by_letter or following in words.RIGHT | {"possible", "it", "."} else None
         if head == "it" and (words.is_negator(following) or self.text(end + 2) == "not"):
             return False
-        if head == "it" and following == "is":
-            return True if self.ends(end + 2) else None
+        if head == "it" and following in ("is", "must"):
+            return True if self.ends(end + 2 + (following == "must")) else None
         if head in ("the", "as") and following in words.RIGHT | {"the", "my"}:
             return True if {self.text(end + 2), self.text(end + 3)} & (words.ANSWER | words.OPTION) else None
         if head in ("correct", "right", "true", "wrong", "incorrect", "false") and self.ends(end + 1):
@@ -334,7 +345,9 @@ class Line:
                 return None
             if (words.is_negator(word) and word != "than") or word in words.WRONG:
                 return False
-            if word in words.RIGHT and head in ("is", "are", "seems", "looks", "appears", "must"):
+            if word == "too" and not self.ends(place + 1):
+                return False
+            if word in words.RIGHT and head in ("is", "are", "seems", "looks", "appears", "must", "should"):
                 if (word == "right" and following in _BESIDE) or (
                     word == "likely" and self.text(place - 1) not in ("most", "more")
                 ):
@@ -367,7 +380,7 @@ class Line:
                 return "concluded" if concluding else "stated"
             elif word in words.COPULA:
                 copula = True
-            elif word in words.POINTING:
+            elif word in words.POINTING and (at or word != "points"):
                 return "concluded" if self.tokens[place].form in ("letter", "loose") else ""
             elif word == ",":
                 if self.text(0) in _INTRODUCTION:
@@ -376,7 +389,8 @@ class Line:
                     return "concluded" if concluding else ""
             elif word not in words.FILLER and not is_mark(word):
                 begins = copula and self.text(0) in words.CONCLUDING
-                return "concluded" if concluding or begins else self._subject(at, named) if copula else ""
+                closes = self.tokens[place].form == "letter" and self.ends(place + 1) and self.text(place - 1) in _IS
+                return "concluded" if concluding or begins else self._subject(at, named or closes) if copula else ""
             at -= 1
         return "" if at >= 0 else "concluded" if concluding else "start"
 

@@ -32,7 +32,7 @@ _TURN_ENDS = re.compile(
 _TURN = re.compile(
     rf"<\|(?:im_start|start_header_id|start)\|>\s{{0,3}}(?P<token>{_ROLE})?\s{{0,3}}(?:<\|end_header_id\|>)?"
     rf"|<start_of_turn>\s{{0,3}}(?P<gemma>{_ROLE})?|<\|(?P<bare>{_ROLE})\|>|(?P<inst>\[INST\])|(?P<out>\[/INST\])"
-    rf"|^[ ]?[*#]{{0,3}}[ ]?(?P<line>{_ROLE})[ ]?[*]{{0,2}}:[*]{{0,2}}",
+    rf"|(?:^|[ ]?(?=#{{3}}))[ ]?[*#]{{0,3}}[ ]?(?P<line>{_ROLE})[ ]?[*]{{0,2}}:[*]{{0,2}}",
     re.IGNORECASE | re.MULTILINE,
 )
 _TOKEN = re.compile(
@@ -182,7 +182,7 @@ _ANSWER_KEY = re.compile(
 _NOISE_KEY = re.compile(
     r"(?:.{0,40}_)?(?:confidence|probability|prob|score|certainty|likelihood|reason(?:ing)?|explanation|rationale|thoughts?"
     r"|thinking|analysis|step|steps|evidence|justification|question|id|time|seconds|tokens|usage|model|version|status"
-    r"|description|comment|notes?|why|caption|alternatives?|second_choice|runner_up|page|image|difficulty|options|choices)",
+    r"|description|comment|notes?|why|caption|(?:image_)?size|width|height|b?box(?:es)?|coordinates|resolution|timestamp|alternatives?|second_choice|runner_up|page|image|difficulty|options|choices)",
     re.IGNORECASE,
 )
 _CALL_KEYS = frozenset(("name", "function", "tool", "action", "tool_name"))
@@ -234,6 +234,9 @@ def _spoken(value: Any) -> str:
         answers = [one for key, one in value.items() if _ANSWER_KEY.fullmatch(str(key)) and not isinstance(one, dict)]
         if answers:
             return f"<answer>{_scalar(answers[-1])}</answer>"
+        counts = [one for key, one in value.items() if str(key).casefold() in ("count", "total", "number")]
+        if len(counts) == 1 and not any(isinstance(one, bool) for one in value.values()):
+            return f"<answer>{_scalar(counts[0])}</answer>"
         nested = [
             one for key, one in value.items() if isinstance(one, dict | list) and not _NOISE_KEY.fullmatch(str(key))
         ]
@@ -263,7 +266,7 @@ def _scalar(value: Any) -> str:
 _PIECE = re.compile(
     r"\\(?P<box>boxed|fbox|framebox)[ ]?\{|\\(?:boxed|fbox)\s(?P<word>[^\s{}\\]{1,40})"
     r"|\\(?P<wrap>text|textbf|textit|textrm|textsf|mathrm|mathbf|mathit|mathsf|mbox|operatorname|bf|rm)[ ]?\{"
-    r"|<(?P<tag>/?)(?:final_?|the_)?(?:answer|ans|choice|solution)>|<\|(?:begin|(?P<end>end))_of_box\|>"
+    r"|<(?P<tag>/?)(?:final_?|the_)?(?:answer|ans|choice|solution|conclusion)>|<\|(?:begin|(?P<end>end))_of_box\|>"
     r"|(?P<json>[\"'](?:(?:final|correct)[_ ]?)?(?:answer|choice|option|prediction|label)[\"'][ ]?:\s?"
     r"(?:\"(?P<said>[^\"\n]{0,400})\"|'(?P<quoted>[^'\n]{0,400})'|(?P<plain>[^\s\"',{}\[\]]{1,40})))"
     r"|\\[()\[\],;! ]|\\(?:quad|qquad|displaystyle)\b|\$(?=\d[\d.,]{0,20}\$)|(?<=\d)\$|\$(?!\d)"

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from sketchmark.answers.candidates import Words, tokens
-from sketchmark.answers.clauses import EITHER, Line
+from sketchmark.answers.clauses import EITHER, Group, Line
 from sketchmark.answers.cleanup import Said
 from sketchmark.answers.roles import (
     Claim,
@@ -30,12 +30,15 @@ from sketchmark.answers.vocabulary import (
     CONCLUDING,
     FILLER,
     PRONOUN,
+    SETS,
     VERB,
+    WRONG,
     in_our_words,
     is_negator,
     word_set,
 )
 
+DISMISSING = SETS["dismissing"]
 _AFTER_LABEL = word_set(". , : ; - – — ) ! not because since as due for given based ( 。 …")
 _ADDS = re.compile(r"\b(?:also|as well|too)\b", re.IGNORECASE)
 _OFFERS = re.compile(r"\b(?:options|choices|possibilities)\b[^:]{0,40}:\s?\Z", re.IGNORECASE)
@@ -45,10 +48,12 @@ _TURN = re.compile(r"(?:but|however|yet|final)\b", re.IGNORECASE)
 _FEW = 6
 """Words of a statement that may be a correction in words that we do not know: `Perdón, quise decir B`."""
 _IF = re.compile(r"\bif\b", re.IGNORECASE)
-_OTHERWISE = re.compile(r"otherwise|if not\b|else\b", re.IGNORECASE)
+_OTHERWISE = re.compile(
+    r"otherwise|if not\b|else\b|if (?:you|we|they|i) (?:don't|do not|aren't|exclude|ignore)", re.IGNORECASE
+)
 _CLOSED = tuple(".!。)\"'")
 """Ends of a sentence that was not truncated."""
-_FINAL = CONCLUDING | word_set("final ultimately conclusion overall altogether total")
+_FINAL = word_set("final ultimately conclusion overall altogether total")
 _STRENGTH = {"marked": 4, "announced": 3, "concluded": 2, "called": 2, "stated": 2, "labelled": 1, "bare": 1}
 _JOINT = ("called", "bare", "stated", "labelled")
 """Kinds of claims that must agree with each other; of announcements the last one may be the result of the others."""
@@ -112,6 +117,12 @@ class Reader:
             claims = list(self._claims(entry))
             if made and not any(claims) and self._revises(entry, made[-1]):
                 made, blocked = [], True
+            if made and self._is_refuted(entry, made[-1]) and not any(claims):
+                made, blocked = [], True
+            if any(claims) and made and self.letters and entry.statement.own and not self.opening:
+                denied = (group.letters for group in entry.line.groups if entry.line.denied(group))
+                if refuted := frozenset[str]().union(*denied):
+                    made = [claim for claim in made if not claim.letters <= refuted]
             for claim in claims:
                 if claim is None or not claim.letters:
                     blocked = True
@@ -120,6 +131,8 @@ class Reader:
                     made.append(replace(claim, letters=claim.letters | more))
         if made:
             return self._decided(made, entries)
+        if (left := self._left(entries[since:])) is not None:
+            return left
         withdrawn = since > 0 and not any(entry.line.groups for entry in entries[since:])
         return UNDECIDED if blocked or withdrawn else self._whole(entries[since:])
 
@@ -127,7 +140,8 @@ class Reader:
         if entry.agreed and len(entry.line.groups) == 1:
             yield Claim(entry.line.groups[0].letters, "called", True)
             return
-        final = entry.statement.corrects or any(token.text in _FINAL for token in entry.line.tokens)
+        corrects = entry.statement.corrects or any(token.text in _FINAL for token in entry.line.tokens)
+        first = next((at for at, token in enumerate(entry.line.tokens) if token.text in CONCLUDING), -1)
         headed = entry.line.is_headed or entry.statement.heading or entry.after_cue
         claims = list(
             claims_of(
@@ -137,6 +151,7 @@ class Reader:
         if self.opening and entry.line.groups and entry.statement.own:
             claims = claims or self._opened(entry)
         for claim in claims:
+            final = corrects or (claim is not None and 0 <= first < claim.place)
             yield Claim(claim.letters, claim.how, final, headed, entry.statement.apart) if claim else None
 
     def _revises(self, entry: Entry, claim: Claim) -> bool:
@@ -149,6 +164,19 @@ class Reader:
             len(line.tokens) <= _FEW and entry.statement.own and not (entry.shape == "label" or _says_more(line))
         )
         return (corrects or denies or unknown) and any(others)
+
+    def _is_refuted(self, entry: Entry, claim: Claim) -> bool:
+        """Return whether a conclusion calls the claimed option wrong: `In conclusion, B is wrong`."""
+        final = entry.statement.corrects or any(token.text in CONCLUDING for token in entry.line.tokens)
+        return (
+            final
+            and entry.statement.own
+            and not self.opening
+            and any(
+                group.letters == claim.letters and entry.line.verdict(group.end, group.start) is False
+                for group in entry.line.groups
+            )
+        )
 
     def _opened(self, entry: Entry) -> list[Claim | None]:
         """A statement that begins with yes or no claims it, whatever follows. A correction may also end with it."""
@@ -223,7 +251,7 @@ class Reader:
         return self._mentioned(entries)
 
     def _mentioned(self, entries: Sequence[Entry]) -> Commitment:
-        """Return the one option that is named in a finding, if nothing is said against it and no other is named."""
+        """Return the only option left when mentions that are denied, quoted or asides are taken away."""
         named, denied = set[str](), set[str]()
         stated = unread = False
         for entry in entries:
@@ -233,10 +261,13 @@ class Reader:
             for group in entry.line.groups:
                 if entry.line.denied(group):
                     denied |= group.letters
-                if entry.line.denied(group) or entry.statement.aside:
+                if entry.line.denied(group) or (not entry.statement.own and not self.opening):
                     continue
-                another = answer and named_otherwise(entry.line, group)
-                if another or not entry.statement.own or entry.line.hedged_at(group):
+                if (
+                    not entry.statement.own
+                    or (answer and named_otherwise(entry.line, group))
+                    or entry.line.hedged_at(group)
+                ):
                     return NOTHING
                 named |= group.letters
                 placed = not self.opening or (
@@ -248,6 +279,28 @@ class Reader:
                 stated = stated or (whole and placed and entry.statement.stated)
         settled = stated and not named & denied and not entries[-1].line.breaks_off
         return self._checked(frozenset(named), "reply") if settled else NOTHING
+
+    def _left(self, entries: Sequence[Entry]) -> Commitment | None:
+        """Return the option that is left if all others are denied, and nothing is said against it."""
+        if len(self.letters) < 3 or self.several or any(entry.statement.refused for entry in entries):
+            return None
+        denied, kept = set[str](), set[str]()
+        for entry in entries:
+            for group in entry.line.groups:
+                whole = len(group.letters) == len(self.letters) - 1 and entry.line.denied(group)
+                called = entry.line.verdict(group.end, group.start) is False
+                rejected = entry.statement.own and (whole or called or _is_dismissed(entry, group))
+                (denied if rejected else kept).update(group.letters)
+        left = set(self.letters) - denied
+        return self._checked(frozenset(left), "concluded") if len(left) == 1 and kept <= left else None
+
+
+def _is_dismissed(entry: Entry, group: Group) -> bool:
+    """Return whether the rest of an item in a list speaks against its option: `B – missing the hat`."""
+    if entry.shape != "label" or group is not entry.line.groups[0]:
+        return False
+    rest = (entry.line.text(place) for place in range(group.end, len(entry.line.tokens)))
+    return any(word in WRONG or word in DISMISSING or is_negator(word) for word in rest)
 
 
 def _says_more(line: Line) -> bool:

@@ -14,9 +14,8 @@ from functools import cache
 
 from sketchmark.answers.candidates import FIRST_WORDS, Token, Words, part_of_a_word
 from sketchmark.answers.cleanup import unwrapped
-from sketchmark.answers.numbers import number, spelt_numbers
 from sketchmark.answers.reply import plain
-from sketchmark.answers.vocabulary import TABLES, is_wide, word_set
+from sketchmark.answers.vocabulary import TABLES, is_wide, number, spelt_numbers, word_set
 
 _SIGN = r"[^\W_\u2e80-\uffff]"
 _UNIT = re.compile(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
 from typing import Any
@@ -20,29 +20,23 @@ from sketchmark.answers.cleanup import said
 from sketchmark.answers.decision import NOTHING, UNDECIDED, Commitment, Entry, Reader
 from sketchmark.answers.reply import UNREAD, Parsed
 from sketchmark.answers.roles import Claim, is_bare
-from sketchmark.answers.vocabulary import SETS, TABLES
+from sketchmark.answers.vocabulary import (
+    ASKS_YEAR,
+    DATED,
+    NUMBER,
+    SCALES,
+    SETS,
+    TABLES,
+    decimal_comma,
+    spelt_numbers,
+    value_of,
+    without_context,
+)
 
-_EDGE = r"(?<![0-9A-Za-z_\u00aa-\u1fff.,])(?<!\d:)"
-_GROUPED = (
-    r"\d{1,3}(?:\.\d{3}){1,12}(?=,\d)|\d{1,3}(?:,\d{3}){1,12}|\d{1,3}(?:'\d{3}){1,12}"
-    r"|\d{1,3}(?:[ ]\d{3}){1,12}|\d{1,3}(?:\.\d{3}){2,12}"
-)
-_NUMBER = re.compile(
-    rf"(?P<whole>{_EDGE}[-−]?\d{{1,9}}[ ]?)?\\[dt]?frac\{{(?P<above>[-−]?\d{{1,40}})\}}\{{(?P<below>\d{{1,40}})\}}"
-    rf"|{_EDGE}(?:(?P<mixed>[-−]?\d{{1,9}})[ ])?(?P<over>[-−]?\d{{1,40}})[ ]?/[ ]?(?P<under>\d{{1,40}})(?!\w|[/.,]\d)"
-    rf"|{_EDGE}(?P<sign>(?<![)\d\w])(?:[-−+]|–(?=\d)))?(?:[$€£¥][ ]?)?(?P<size>(?:{_GROUPED})(?:[.,]\d{{1,40}})?"
-    r"|\d{1,40}(?:[.,]\d{1,40})?|(?<!\d)\.\d{1,40})"
-    r"(?:[eE](?P<power>[-+]?\d{1,3})|[ ]?(?:×|x|\\times|\\cdot|·|\*)[ ]?10\^\{?(?P<ten>[-−]?\d{1,3})\}?"
-    r"|\^\{?(?P<raised>\d{1,2})\}?)?"
-    r"(?P<many>[ ]?[kK](?!\w)|[ ]?[mbt]n(?!\w)|M(?!\w)|[ ]M(?=[ ][a-z])"
-    r"|[ -]?(?i:thousand|million|billion|trillion|mio|mrd|tausend"
-    r"|millionen|milliarden|mille|millions?|milliards?|mil|millones|milhões|milioni|bin|milyon|тысяч|миллион(?:а|ов)?)(?!\w)"
-    r"|[ ]?[万千亿億만])?"
-    r"(?![a-zA-Z]?\d|[.,:]\d)"
-)
-_MANY = {"k": 1e3, "t": 1e3, "b": 1e9, "万": 1e4, "만": 1e4, "千": 1e3, "亿": 1e8, "億": 1e8, "т": 1e3}
 _OPERATOR = re.compile(
-    r"(?:[a-zA-Z](?=\s{0,2}[=+^<>-])|°|\sdegrees(?=\s{0,2}[=+−-]))?\s{0,3}(?:[=+*×÷^/<>]|[-−–]\s?[\d$(]|x\s?\d|\\times|\\cdot|\\div|plus\s|minus\s|times\s\d"
+    r"[ ]?(?:[kcm]?m|km/h|m/s|h|s|kg|g|cm|mm|[kcm]?m2|hours?|units?|%)\s{0,2}(?:[+*×÷]|\\times|[-−–]\s\d)"
+    r"|(?:[a-zA-Z](?=\s{0,2}[=+^<>-])|°|\sdegrees(?=\s{0,2}[=+−-]))?\s{0,3}(?:[=+*×÷^/<>]|[-−–]\s?[\d$(]|x\s?\d|\\times|\\cdot|\\div"
+    r"|plus\s|minus\s|times\s\d"
     r"|(?:divided|multiplied)\sby\s)"
 )
 _OPERATED = re.compile(
@@ -67,6 +61,12 @@ _NAMED = re.compile(
     r"|\b(?:a|an|the)[ ](?-i:[A-Z][a-z]+)[ ]\Z",
     re.IGNORECASE,
 )
+_COMPARED = re.compile(
+    r"\b(?:compared (?:to|with)|(?:up|down) from|as opposed to|unlike)\s(?:the\s|about\s)?\Z", re.IGNORECASE
+)
+_PART = re.compile(
+    r"[ ](?:of[ ](?:them|which|these|those|whom)|davon|d'entre|de (?:ellos|ellas|eles|elas)|di (?:loro|essi))\b", re.I
+)
 _SURE = re.compile(r"[ ]?%?[ ](?:sure|confident|certain|confidence|probability|chance)\b", re.IGNORECASE)
 _NOTHING = re.compile(
     r"(?:\b(there (?:are|is)|i (?:can )?(?:see|count|find)|(?:picture|image|photo) (?:shows|contains|has)) no\b"
@@ -83,183 +83,29 @@ _NONE = re.compile(
     re.I,
 )
 _SINGLE = re.compile(
-    r"(\A\W{0,4}(?:just |only |exactly |it is )?)an? single (?=\w{2,20}\W{0,4}\Z)"
+    r"((?:\A|[.!?]\s)\W{0,4}(?:just |only |exactly |it is )?)an? single (?=\w)"
     r"|((?:there is (?:just |only )?|\A\W{0,4}(?:just |only )))an? single ",
     re.I,
 )
 _DEGREES = re.compile(r"\^\{?\\circ\}?|\^°")
+_SQUARED = re.compile(r"(?<=[\d ])(?P<unit>[kcmd]?m|in|ft|yd|s)\^\{?-?[123]\}?")
 _PRODUCT = re.compile(r"(?-i:\A[A-Z][a-z]+) \Z")
 """Part of a name if a verb in the singular follows: `Windows 11 is installed`."""
 _SINGULAR = re.compile(r" (?:is|was|has|runs) ")
-_MINUS = re.compile(r"(?<![\w)])(?:minus|negative) (?=\d)", re.I)
+_MINUS = re.compile(r"(?<![\w)])(?<![\d°)%] )(?<!degrees )(?:minus|negative) (?=\d)", re.I)
 _LIST_MARK = re.compile(r"^[ ]?(\d{1,2})[.)][ ]\S", re.MULTILINE)
-_COMMA_USED = re.compile(r"(?<![\d.,])\d{1,3}(?:[. ]\d{3})*,(?:\d{1,2}|\d{4,})(?![\d,])")
-_COMMA_WORDS, _POINT_WORDS = (words.word_set(TABLES["decimals"][name]) for name in ("comma", "point"))
 _EITHER_WAY = re.compile(r"\d{1,3}[.,]\d{3}(?![\d.,])")
 """`12.480` is a fraction in English and a whole number in German."""
 _LED_BY = SETS["led_by"]
-_TOTAL = words.word_set("total altogether all sum overall makes make making")
-_REASON = words.word_set("since because while whereas")
+_TOTAL = words.word_set("total altogether all sum overall makes make making remaining left")
+_RESULT = SETS["result"]
 _GIVES = words.word_set("makes totals gives leaves yields leaving giving yielding")
+_REASON = words.word_set("since because while whereas")
 _EXPLAINED = re.compile(r"\W{0,4}(?:explanation|reason|reasoning|justification|rationale|details)\W{0,3}:", re.I)
 _SHORT = 80
 """Characters of a reply that may say with a word of absence that there is none."""
 _MOST = 6_000
 """Most numbers in one reply: as many as there are characters to stand for them."""
-
-
-def number(text: str) -> float | None:
-    """Parse a finite number with thousands separators, currency, percent sign or fraction bar; else None."""
-    bare = text.strip().lstrip("$€£ ").rstrip("$€£%. ")
-    found = _NUMBER.fullmatch(bare)
-    return _value(found, comma=False) if found else None
-
-
-def _decimal_comma(text: str) -> bool | None:
-    """Return whether a reply writes 3,5 and 12.480; None if its language is not known."""
-    if _COMMA_USED.search(text):
-        return True
-    named = set(words.LETTERS.findall(text.casefold()))
-    commas, points = len(named & _COMMA_WORDS), len(named & _POINT_WORDS)
-    long = [word for word in named if len(word) > 3 and not words.is_wide(word)]
-    return commas > points if commas != points else False if points or len(long) < 3 else None
-
-
-def _value(found: re.Match[str], *, comma: bool) -> float | None:
-    above, below = found["above"] or found["over"], found["below"] or found["under"]
-    if above:
-        whole = int((found["whole"] or found["mixed"] or "0").replace("−", "-"))
-        try:
-            part = int(above.replace("−", "-")) / int(below)
-        except (ValueError, ZeroDivisionError, OverflowError):  # int() refuses a number of thousands of digits
-            return None
-        return whole + math.copysign(part, whole) if whole else part
-    power = (found["power"] or found["ten"] or "0").replace("−", "-")
-    value = float(f"{_plain_digits(found['size'], comma=comma)}e{power}")
-    if found["raised"]:
-        try:
-            value = value ** int(found["raised"])
-        except OverflowError:
-            return None
-    many = (found["many"] or "").strip(" -")
-    value *= _magnitude(many) if many else 1
-    return (-value if found["sign"] in ("-", "−", "–") else value) if math.isfinite(value) else None
-
-
-def _plain_digits(size: str, *, comma: bool) -> str:
-    """Write digits with a decimal point and without separators. `comma`: the reply writes 3,5 and 12.480."""
-    size = size.replace("'", "").replace(" ", "")
-    head, mark, tail = size.rpartition("," if size.rfind(",") > size.rfind(".") else ".")
-    if not mark:
-        return size
-    other = "." if mark == "," else ","
-    grouped = len(tail) == 3 and len(head.replace(mark, "")) > 0 and head != "0"
-    if mark in head or (grouped and other not in head and (mark == "," if not comma else mark == ".")):
-        return size.replace(mark, "").replace(other, ".")
-    return f"{head.replace(other, '')}.{tail}"
-
-
-def _magnitude(many: str) -> float:
-    name = many.casefold()
-    if name in ("mn", "bn", "tn"):
-        return {"mn": 1e6, "bn": 1e9, "tn": 1e12}[name]
-    if name.startswith(("mrd", "milliard", "billion")):
-        return 1e9
-    if name.startswith(("mio", "mill", "milh", "milion", "milyon", "мил")) and name != "mille":
-        return 1e6
-    return 1e12 if name.startswith("trill") else _MANY.get(name[0], 1e6 if many == "M" else 1e3)
-
-
-_UNITS = TABLES["numbers"]["en"].split()
-_TENS = {name: 10 * ten for ten, name in enumerate(TABLES["numbers"]["tens"].split(), start=2)}
-_SCALES = {"dozen": 12, "hundred": 100, "thousand": 1_000, "million": 1_000_000, "billion": 1_000_000_000}
-_PARTS = {"half": 2, "halves": 2, "quarter": 4, "quarters": 4}
-for _size, _name in enumerate(["third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth"], start=3):
-    _PARTS |= {_name: _size, f"{_name}s": _size}
-_ENGLISH = {**{word: value for value, word in enumerate(_UNITS)}, **_TENS}
-_EN = "|".join(sorted(_ENGLISH, key=len, reverse=True))
-_SCALE = "|".join(_SCALES)
-_PART = "|".join(sorted(_PARTS, key=len, reverse=True))
-_WORDED = re.compile(
-    rf"(?<![\w-])(?P<minus>minus |negative )?(?:(?P<many>(?:(?:{_EN})|a(?=[ ](?:{_SCALE})))"
-    rf"(?:[ -](?:and[ ])?(?:{_EN}|{_SCALE})){{0,12}})"
-    rf"(?:[ -](?P<part>{_PART})(?![\w-])|[ ]point[ ](?P<point>(?:{_EN})(?:[ ](?:{_EN})){{0,6}})"
-    r"|(?P<half>[ ]and[ ]a[ ]half))?"
-    rf"|(?:(?:a[ ])?(?P<one>half|quarter)|a[ ](?P<third>third))"
-    rf"(?:[ ](?:of[ ])?an?[ ](?P<scale>{_SCALE})|(?=[.!]?\s?\Z)))(?![\w-])",
-    re.IGNORECASE,
-)
-_ONE_BEFORE = re.compile(
-    r"(?:\A|[\n:.,(\"]|\b(?:is|are|only|just|exactly|see|count|has|have|shows|answer|with|contains|about|one))\s{0,3}\Z",
-    re.I,
-)
-_ONE_AFTER = re.compile(
-    r"\s?(?:\Z|[.!)\n\"]|(?!(?:of|can|more|or|is|must|could|finds|needs|sees|gets|counts)\b)[a-z]+\b)",
-    re.I,
-)
-_COUNTED = re.compile(
-    r"(?<!\w)([한두세네]|다섯|여섯|일곱|여덟|아홉|열)(?=\s?(?:명|마리|개|대|권|송이|그루|장|병|채|사람|잔))"
-)
-_KOREAN = dict(zip(("한", "두", "세", "네", "다섯", "여섯", "일곱", "여덟", "아홉", "열"), range(1, 11), strict=True))
-_WIDE = re.compile(
-    r"(?:(?<=[是为有共到数はがに])|(?<=总共)|(?<=答案)|(?<=:)|(?<=: )|^)[零一二三四五六七八九十百千两]{1,9}"
-    r"(?=[个個只條条人名张張本台羽つ匹枚辆头棵朵次度年元件块支座位艘]|[。.!]?\s?$)",
-    re.MULTILINE,
-)
-
-
-_ARTICLES = words.word_set("un um uno bir on een")
-_SHARED = words.word_set("on once due un um uno sei six null bir otto een elf acht vier")
-"""Number words that mean something else in another language; they count only as a whole reply."""
-
-
-def spelt_numbers(text: str) -> Iterator[tuple[int, int, float]]:
-    """Yield the number words of a text: start, end and value."""
-    for found in _WORDED.finditer(text):
-        value = _spelt(found)
-        single = found[0].casefold() == "one"
-        if single and not (
-            _ONE_BEFORE.search(text[max(0, found.start() - 12) : found.start()])
-            and _ONE_AFTER.match(text, found.end())
-        ):
-            continue
-        yield found.start(), found.end(), value
-    for found in _WIDE.finditer(text):
-        yield found.start(), found.end(), words.han_value(found[0])
-    yield from ((found.start(), found.end(), float(_KOREAN[found[1]])) for found in _COUNTED.finditer(text))
-    pattern, values = words.foreign_numbers()
-    whole = text.strip(' .!\n*"')
-    for found in pattern.finditer(text):
-        word = words.key(found[0])
-        known = word not in _SHARED or whole == found[0] or (word not in _ARTICLES and _decimal_comma(text))
-        if word not in _ENGLISH and known:
-            yield found.start(), found.end(), float(values[word])
-
-
-def _spelt(found: re.Match[str]) -> float:
-    one = found["one"] or found["third"]
-    value = 1 / _PARTS[words.key(one)] if one else float(_counted(found["many"]))
-    if found["scale"]:
-        value *= _SCALES[words.key(found["scale"])]
-    elif found["part"]:
-        value /= _PARTS[words.key(found["part"])]
-    elif found["point"]:
-        value += float("0." + "".join(str(_ENGLISH[words.key(word)] % 10) for word in found["point"].split()))
-    elif found["half"]:
-        value += 0.5
-    return -value if found["minus"] else value
-
-
-def _counted(spelt: str) -> int:
-    total = current = 0
-    for word in re.split(r"[ -]+", words.key(spelt)):
-        if word in _SCALES:
-            current = max(current, 1) * _SCALES[word]
-            if _SCALES[word] > 100:
-                total, current = total + current, 0
-        else:
-            current += _ENGLISH.get(word, 1 if word == "a" else 0)
-    return total + current
 
 
 _LABELLED = re.compile(r"\b([A-Za-z]{3,14})[ ](\d{1,2})\b(?![.,]\d)")
@@ -284,14 +130,14 @@ class _Numbers(Words):
         self.places: dict[str, int] = {}
 
     def marked(self, text: str) -> str:
-        text = _unlabelled(text)
+        text = _SQUARED.sub(r" \g<unit>", _unlabelled(text))
         text = _NONE.sub("0", _DEGREES.sub(" degrees", _SHARE.sub(" versus ", text)))
         text = _SINGLE.sub(lambda one: f"{one[1] or one[2] or ''}1 ", text)
-        comma = _decimal_comma(text)
+        comma = decimal_comma(text)
         text = self._spelt(_MINUS.sub("-", _NOTHING.sub(lambda found: f"{found[1] or ''} 0", text)))
         marks = list(_LIST_MARK.finditer(text))
         listed = {mark.start(1) for mark in marks if len(marks) > 1 or mark[1] == "1"}
-        marked = _NUMBER.sub(lambda found: found[0] if found.start() in listed else self._number(found, comma), text)
+        marked = NUMBER.sub(lambda found: found[0] if found.start() in listed else self._number(found, comma), text)
         self.order = list(self.places)
         return marked
 
@@ -305,14 +151,15 @@ class _Numbers(Words):
         return "".join((*out, text[at:]))
 
     def _number(self, found: re.Match[str], comma: bool | None) -> str:
-        text, value = found.string, _value(found, comma=bool(comma))
+        text, value = found.string, value_of(found, comma=bool(comma))
         if comma is None and _EITHER_WAY.fullmatch(found["size"] or ""):
             return found[0]
         before = text[max(0, found.start() - 40) : found.start()]
         if value is None or _OPERATOR.match(text, found.end()) or _OPERATED.search(before[-12:]):
             return found[0]
         product = _PRODUCT.search(before) and found.start() < 40 and _SINGULAR.match(text, found.end())
-        if product or _NAMED.search(before) or _SURE.match(text, found.end()):
+        part = _PART.match(text, found.end()) if self.places else None
+        if product or part or _NAMED.search(before) or _COMPARED.search(before) or _SURE.match(text, found.end()):
             return "… "
         name = repr(value)
         if name not in self.places and len(self.places) >= _MOST:
@@ -340,40 +187,48 @@ class _NumberReader(Reader):
         return entries
 
     def _decided(self, made: Sequence[Claim], entries: Sequence[Entry]) -> Commitment:
-        """A total counts even if its parts are claimed: `There are 7 rows of 4 seats, which makes 28`."""
-        weak = made[-1].how in ("stated", "bare", "labelled")
-        if weak and (any(entry.statement.refused for entry in entries) or entries[-1].line.breaks_off):
+        """A result counts even if its parts are claimed: `There are 7 rows of 4 seats, which makes 28`."""
+        claim, found = made[-1], _named(entries)
+        weak = claim.how in ("stated", "bare", "labelled")
+        looped = len(made) > 1 and len({one.letters for one in made}) == 1
+        if weak and (
+            any(entry.statement.refused for entry in entries) or (entries[-1].line.breaks_off and not looped)
+        ):
             return UNDECIDED
-        found = [group.letters for entry in entries if entry.statement.own for group in entry.line.groups]
-        if made[-1].how != "marked" and any(_UNCOUNTED.search(entry.statement.text) for entry in entries[-1:]):
+        if claim.how == "marked":
+            return super()._decided(made, entries)
+        if _UNCOUNTED.search(entries[-1].statement.text):
             return UNDECIDED
-        total = _total(found)
-        if total and (total == found[-1] or (weak and not made[-1].final)):
+        values = [group.letters for entry, group in found if entry.statement.own]
+        total = _total(values)
+        if not found:
+            return super()._decided(made, entries)
+        sure = [(entry, group) for entry, group in found if not entry.line.hedged_at(group)]
+        last, group = sure[-1] if sure else found[-1]
+        stated = bool(sure) and last.statement.stated
+        concludes = stated and weak and not claim.final and _concludes(last.line, group)
+        if concludes or (stated and last is entries[-1] and _led_to(last.line, group)):
+            return self._checked(group.letters, "concluded")
+        if total and (total == values[-1] or (weak and not claim.final)):
             return self._checked(total, "concluded")
-        last = entries[-1]
-        if made[-1].how != "marked" and last.statement.stated and last.line.groups:
-            group = last.line.groups[-1]
-            if _led_to(last.line, group) and not last.line.denied(group) and not last.line.hedged_at(group):
-                return self._checked(group.letters, "concluded")
+        if stated and weak and group.letters != claim.letters and not claim.final and claim.how != "bare":
+            return UNDECIDED
         return super()._decided(made, entries)
 
     def _whole(self, entries: Sequence[Entry]) -> Commitment:
         """Without a claim, take the only number, the total of the others, or the result of the last statement."""
-        found = [
-            (entry, group)
-            for entry in entries
-            for group in entry.line.groups
-            if not entry.statement.aside and not entry.line.denied(group) and not _reasoned(entry.line, group)
-        ]
+        found = _named(entries)
         if any(entry.listed for entry in entries) or not found:
             return UNDECIDED if found else NOTHING
-        if any(entry.statement.refused for entry in entries) or entries[-1].line.breaks_off:
-            return NOTHING
         values = [group.letters for _, group in found]
+        looped = len(values) > 1 and len(set(values)) == 1
+        if any(entry.statement.refused for entry in entries) or (entries[-1].line.breaks_off and not looped):
+            return NOTHING
         sure = all(entry.statement.own and not entry.line.hedged_at(group) for entry, group in found)
         if len(set(values)) == 1:
             return self._checked(values[0], "reply") if sure and found[-1][0].statement.stated else NOTHING
-        if sure and _led_to(entries[-1].line, found[-1][1]):
+        last = found[-1][0]
+        if sure and last is entries[-1] and last.statement.stated and _calls(last.line, found[-1][1]):
             return self._checked(values[-1], "reply")
         if sure and (total := _total(values)):
             return self._checked(total, "reply")
@@ -381,6 +236,16 @@ class _NumberReader(Reader):
             if entry.statement.stated and (group := _result(entry.line)):
                 return self._checked(group.letters, "reply")
         return NOTHING
+
+
+def _named(entries: Sequence[Entry]) -> list[tuple[Entry, Group]]:
+    """Return the numbers that are neither denied nor only a reason or an aside."""
+    return [
+        (entry, group)
+        for entry in entries
+        for group in entry.line.groups
+        if not entry.statement.aside and not entry.line.denied(group) and not _reasoned(entry.line, group)
+    ]
 
 
 def _reasoned(line: Line, group: Group) -> bool:
@@ -396,6 +261,21 @@ def _led_to(line: Line, group: Group) -> bool:
     if computed and group in line.groups and line.text(group.start - 2)[:1] in "0123456789°)":
         return True
     return group in line.groups and not before.isdisjoint(_GIVES)
+
+
+def _calls(line: Line, group: Group) -> bool:
+    return _led_to(line, group) or (group is line.groups[-1] and _concludes(line, group))
+
+
+def _concludes(line: Line, group: Group) -> bool:
+    """Return whether words around the last number of a line call it a result: `the difference is 7`, `7 in total`."""
+    before = [line.text(place) for place in range(max(0, group.start - 8), group.start)]
+    after = {line.text(place) for place in range(group.end, min(group.end + 4, len(line.tokens)))}
+    starts = max((place for place, text in enumerate(before) if text in (",", ";", ":")), default=-1)
+    if any(token.text in ("or", "versus") for token in line.tokens):
+        return False
+    called = _RESULT.intersection(before[starts + 1 :]) or before[-1:] == ["="] or after & _TOTAL
+    return bool(called or words.CONCLUDING.intersection(before)) and not _parallel(line, line.groups)
 
 
 def _total(named: Sequence[frozenset[str]]) -> frozenset[str]:
@@ -451,7 +331,6 @@ _COUNTED_NOUN = re.compile(
     r"how many ((?:(?!(?:are|is|were|was|do|does|did|can|could|have|has|in|on|of)\b)[\w-]+ ){1,5})", re.I
 )
 _PART_OF = re.compile(r"(\b\d{1,9}|\b[a-z]{3,9})(?: out)? of (?:the |a total of )?(?=\d)(?:\d{1,9})", re.I)
-_DATED = re.compile(r"\b(?:in|since|from|by|year|until|of)\s(?:1[5-9]|20)\d\d\b", re.I)
 _ABSENT = re.compile(words.any_word(words.word_set(TABLES["existence"]["no"])), re.I)
 _YEARS = range(1000, 2101)
 
@@ -464,16 +343,17 @@ def read_number(response: Any, question: str = "") -> Parsed[float]:
     heard, counts = said(response), _HOW_MANY.search(question) is not None
     if counts and not _ALL_OF_THEM.search(question):
         heard = replace(heard, text=_PART_OF.sub(r"\1", heard.text))
+    heard = replace(heard, text=without_context(heard.text, question))
     reader = _NumberReader("", _Numbers())
     verdict = reader.read(heard)
     if verdict.letters:
         value = float(min(verdict.letters))
-        dated = counts and value in _YEARS and _DATED.search(heard.text)
+        dated = (counts or not ASKS_YEAR.search(question)) and value in _YEARS and DATED.search(heard.text)
         asked = _SCALED.search(question)
         said_so = asked and re.search(rf"(?:\d|half a|[a-z])[ -]?{asked[1]}", heard.text, re.I)
         if asked and said_so and not _SCALED.search(heard.text):
-            value /= _SCALES[words.key(asked[1])]  # "How many million tonnes?"
-        return UNREAD if dated else Parsed(value, verdict.how)
+            value /= SCALES[words.key(asked[1])]  # "How many million tonnes?"
+        return UNREAD if dated and question else Parsed(value, verdict.how)
     if verdict.claimed or heard.slots or not question:
         return UNREAD
     found = _asked_for(reader.entries(heard.text), heard.text, question, counts)

@@ -17,12 +17,12 @@ from sketchmark.answers.choices import lettered, read_choice
 from sketchmark.answers.clauses import Group, Line
 from sketchmark.answers.cleanup import FIRST_SLOT, said
 from sketchmark.answers.equality import Phrases
-from sketchmark.answers.numbers import number as parse_number
-from sketchmark.answers.numbers import read_number, spelt_numbers
+from sketchmark.answers.numbers import read_number
 from sketchmark.answers.reply import UNREAD, Parsed, plain
 from sketchmark.answers.roles import CLAUSE, Statement, announced, goes_on, is_bare, statements
 from sketchmark.answers.text_metrics import bleu, rouge, token_overlap, words
-from sketchmark.answers.vocabulary import SETS, in_our_words, word_set
+from sketchmark.answers.vocabulary import SETS, in_our_words, spelt_numbers, word_set
+from sketchmark.answers.vocabulary import number as parse_number
 from sketchmark.answers.yes_no import read_yes_no
 from sketchmark.episode import Episode, Grading, Scores
 from sketchmark.episode.sample import Sample
@@ -159,7 +159,7 @@ class _Entry:
         joined = after in ("and", "&") and not vocabulary.PRONOUN.intersection(following) and "i" not in following
         if (joined and not self._lists(begin) and self.announced is None) or self.two_subjects:
             return "doubted"
-        gone = after in _IS and self.line.text(group.end + 1) in ("missing", "absent", "gone")
+        gone = after in _IS | {"looks", "appears"} and self.line.text(group.end + 1) in SETS["unaffected"]
         part = self.texts[begin : begin + 2] in (["only", "its"], ["only", "the"]) or gone
         leaves = led == "from" and "to" in self.texts[group.end : group.end + 2]
         if "than" in self.texts[group.end : group.end + 5] or part or leaves or led in ("for", "about"):
@@ -197,7 +197,10 @@ class _Entry:
             return False
         if self.announced is not None:
             return True
-        return not (phrase in _COLOURS or _ADJECTIVE.match(phrase)) or self.line.text(group.end) in _DIRECTION
+        return (
+            not (phrase.split()[-1] in _COLOURS or _ADJECTIVE.match(phrase))
+            or self.line.text(group.end) in _DIRECTION
+        )
 
     def _follows_another(self, group: Group, begin: int) -> bool:
         """Return whether another thing is named first: `a scooter on top of a bicycle`."""
@@ -241,6 +244,7 @@ class _Entry:
                 item.pop()
         others = [[word for word in item if word not in ("a", "an", "the")] for item in items if "" not in item]
         others = [item for item in others if item and len(item) <= 4 and not CLAUSE.intersection(item)]
+        others = [item for item in others if item[0] not in _PREPOSITIONS | {"after", "before", "during"}]
         for one, other in pairwise(items):
             if ("" in one) != ("" in other):
                 rest, phrase = (other, one) if "" in one else (one, other)
@@ -258,6 +262,9 @@ class _Entry:
 
     def is_like(self, other: _Entry) -> bool:
         """Return whether two statements name things in the same way: `I see a guitar. I see a drum.`"""
+        one, two = ([text for text in entry.texts if text not in _ARTICLE] for entry in (self, other))
+        if one[:1] == two[:1] and one[:1] in (["it's"], ["that's"]) and len(one) == len(two) and not self.denies:
+            return True
         if len(self.texts) < 3 or self.texts[:2] != other.texts[:2]:
             return False
         article = self.texts[2] in ("a", "an", "the")
@@ -334,6 +341,9 @@ class _Reader:
             return None if None in verdicts or not verdicts else False
         if None in verdicts and len(verdicts) > 1 and not all(entry.statement.own for entry in meant):
             verdicts.remove(None)
+        concluded = vocabulary.CONCLUDING.intersection(meant[-1].texts[: meant[-1].groups[0].start])
+        if concluded and verdicts[-1] and meant[-1] is entries[-1]:
+            return True
         sure = next(entry for entry, verdict in zip(meant, verdicts, strict=False) if verdict)
         rest = [entry for entry in entries[since:] if entry.statement.own and not entry.denies]
         others = [entry for entry in rest if not entry.groups or not entry.verdict()]

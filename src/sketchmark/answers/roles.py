@@ -13,6 +13,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 
 from sketchmark.answers import vocabulary as words
 from sketchmark.answers.candidates import Token
@@ -39,7 +40,8 @@ _CONCESSION = re.compile(r"(?:while|although|though|even though|despite|much as)
 _WEIGHED = re.compile(
     r"\A(?:so,? )?(?:(?:after|when|having|by) (?:\w+ )?(?:weigh|compar|consider|contrast)(?:ing|ed)\b"
     r"(?! (?:everything|all))[^,.;]{1,120}"
-    r"|(?:between|among|out of)\s[^.;]{1,120}? and [^,.;]{1,40}),\s(?=\S)",
+    r"|(?:between|among|out of|of(?= (?:options? )?\(?[A-Z\ue000-\uf8ff]\)?,))\s[^.;]{1,120}? and"
+    r" [^,.;]{1,40}),\s(?=\S)",
     re.I,
 )
 """Options that are only weighed before the verdict: `After weighing A against B, …`."""
@@ -52,6 +54,11 @@ _ASIDE = re.compile(
     r"[^()\n]{3,300}\)",
     re.I,
 )
+
+
+_ITEM = re.compile(r"\s?(?:option |choice |answer )?\(?[A-Za-z\ue000-\uf8ff]\)?\s?", re.I)
+_LABELS = re.compile(r"(?<!\w)[A-Z\ue000-\uf8ff](?!\w)")
+"""`Option B – no, …` on a line without another option is an item of a list, not a correction."""
 
 
 def _mode(name: str) -> re.Pattern[str]:
@@ -69,6 +76,11 @@ _LEAD_BACK = re.compile(
 )
 
 
+_SURVEY = re.compile(
+    r"\b(?:percent|%|respondents|participants|adults|voters)(?:\s[^.;]{0,60}?)?\s"
+    r"(?:said|say|think|believe|thought)\b",
+    re.I,
+)
 _TURN = re.compile(r"but|however|yet", re.I)
 _SAYS_NO = re.compile(r"\s?(?:nope|no)\b", re.I)
 _FALLBACK = re.compile(r"if (?:not|that)|otherwise|failing|alternatively|second choice|runner-up", re.I)
@@ -124,7 +136,8 @@ class Statement:
             or _SUPPOSED.search(_SEEN.sub(" ", self.text))
         ):
             return False
-        return not any(mode.search(self.text) for mode in (_TOLD, _ASKED_FOR, _OTHER))
+        text = _SURVEY.sub(" ", self.text)
+        return not any(mode.search(text) for mode in (_TOLD, _ASKED_FOR, _OTHER))
 
     @property
     def planned(self) -> bool:
@@ -195,6 +208,8 @@ def _sentences(line: str, keep: str) -> Iterator[tuple[str, bool]]:
             continue
         following = line[end.end() : end.end() + 1]
         label = _LABEL_END.search(piece[-6:] if start < end.start() - 6 else piece)
+        if end[0].strip() in ("-", "–", "—") and _ITEM.fullmatch(piece) and not _LABELS.search(line, end.end()):
+            continue
         turns = asks or any(one.match(line, end.end()) is not None for one in (_FALLBACK, _CORRECTS, _OH_NO))
         if label and ((len(piece.strip()) <= 6 and not turns) or (following and following in keep)):
             continue
@@ -281,7 +296,8 @@ def goes_on(line: Line, group: Group) -> bool:
 
 def has_two_subjects(texts: Sequence[str]) -> bool:
     """Return whether two things are described: `The house is blue, and the car is green`."""
-    if "while" in texts or "whereas" in texts:
+    while_doing = any(one == "while" and other.endswith("ing") for one, other in pairwise(texts))
+    if ("while" in texts and not while_doing) or "whereas" in texts:
         return True
     places = [at for at in range(len(texts) - 3) if texts[at] == "," and texts[at + 1] == "and"]
     return any(texts[at + 2] in _ARTICLE and SETS["is"].intersection(texts[at + 3 : at + 6]) for at in places)
@@ -322,6 +338,7 @@ class Claim:
     final: bool = False
     headed: bool = False
     apart: bool = False
+    place: int = 0
 
 
 def claims_of(
@@ -347,7 +364,7 @@ def claims_of(
         if how != "called" and not alone:
             others, passed = also(line, group)
             letters |= others
-        yield Claim(letters, how)
+        yield Claim(letters, how, place=group.start)
 
 
 def _how(line: Line, group: Group, after_cue: bool) -> str:
@@ -375,7 +392,8 @@ def also(line: Line, group: Group) -> tuple[frozenset[str], int]:
             break
         if token.text == "(" and not (place + 1 < len(line.tokens) and line.tokens[place + 1].form == "letter"):
             break
-        if token.letters and token.form != "weak":
+        joined = line.text(place - 2) in _AND if place > 1 else False
+        if token.letters and token.form != "weak" and (token.form != "noun" or joined):
             if line.denied(Group(place, place + 1, token.letters, token.form)):
                 break
             found |= token.letters

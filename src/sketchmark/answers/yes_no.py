@@ -2,9 +2,9 @@
 
 Yes and no are parsed as words (docs/benchmarks/medical.md, "Yes and no by substring"): `no` counts as an answer, not
 as a determiner. If the reply has neither word, the question helps: "There is no pneumothorax" answers "Is there a
-pneumothorax?" and nothing else. Then a clause is parsed as a whole or not at all, by a table of sentences. A clause
-that only mentions the thing, hedges or takes back leaves the reply unparsed. So does a question that is negative or
-asks for one of two. A yes that such a sentence contradicts does not count.
+pneumothorax?", and "He wears a hat" answers "Is the man wearing a hat?". A clause affirms the question if it repeats
+its words, and denies it if one negation governs them or a word is replaced by its opposite. Words that hedge, compare
+or belong to another thing leave the reply unparsed. A yes that a finding contradicts does not count.
 """
 
 from __future__ import annotations
@@ -23,7 +23,6 @@ from sketchmark.answers.vocabulary import (
     APOSTROPHE,
     FILLER,
     HEDGE,
-    NEGATOR,
     SETS,
     TABLES,
     any_word,
@@ -35,141 +34,355 @@ from sketchmark.answers.vocabulary import (
 )
 
 _LONGEST = 60
-"""Words of a clause or a question."""
-_ARTICLES = word_set("a an the any some this that these those his her its their one")
-_JUST = word_set("just directly")
-_PICTURE = SETS["picture"]
-_PREPOSITIONS = word_set(
-    "of in on at with within from under over above below near around along to for by behind beside next between"
-    " inside outside against across through after before than"
+"""Words of a clause or a question that are compared."""
+_ARTICLES = word_set("a an the any some this that these those his her its their one my your both all of_the")
+_AUXILIARY = word_set("is are was were am does do did has have had can could will be been being")
+_DENYING = SETS["denying"]
+_LIGHT = SETS["light"]
+_PICTURE, _THERE = SETS["picture"], SETS["there"]
+_DOUBT = HEDGE - {"can"} | SETS["doubt"] - {"cannot"}
+_PREPOSITIONS = SETS["preposition"] | word_set(
+    "beside next between inside outside against across through after before"
 )
-_PLACES = _PICTURE | SETS["places"]
-"""Words that may be added to a thing without making it another thing."""
-_THERE = SETS["there"]
-_ODD = (NEGATOR | HEDGE - {"can"}) | SETS["odd"]
-_DOUBT = HEDGE - {"can"} | SETS["doubt"]
-_FIRST = word_set("there no i we it they the this that these a an though although even while because since as")
-_LEADS = re.compile(r"(?:(?:so|thus|hence|therefore|overall|and|indeed|clearly|yes|sure|well|,) )+")
-_REPORTED = re.compile(
-    r"\A(?:[^,]{0,40}? )?(?:i|we) (?:can |could |cannot |would )?(?:confidently |safely )?"
-    r"(?:say|confirm|conclude|report|state|deny) that "
-    r"|\A(?:i|we) (?:think|believe) (?:that )?(?=(?:there|the|it|this|that|no|an?)\b)"
+_BESIDE = word_set("with near beside behind next under on by above below in to and or nor")
+"""Words before a thing that is there, though the clause is about another: `a man with a dog`."""
+_IMAGE = word_set("photo picture photograph shot scene")
+_LINKING = SETS["linking"]
+_PRONOUNS = word_set("it they them he she this that these those both one neither none all")
+_ANOTHER = word_set("another other others")
+_PEOPLE = {"he": word_set("man boy guy gentleman"), "she": word_set("woman girl lady")}
+_STARTS = word_set(
+    "there no not i we it they he she the this that these a an though although even while because since as with"
+    " without only but so yet hence thus therefore neither nothing none both two whichever whatever namely"
 )
-_SURE = r"(?:clearly |definitely |indeed |obviously |currently |also |really |actually |plainly )?"
-_PRESENT = "|".join(sorted(_THERE))
-_GENERIC = "|".join(sorted(_PICTURE | _ARTICLES, key=len, reverse=True))
-
-
-def _patterns(name: str) -> list[re.Pattern[str]]:
-    """Compile sentences of the tables; `{show}` and other names are parts that several share."""
-    parts = TABLES["sentences"]["parts"] | {"sure": _SURE, "present": _PRESENT, "generic": _GENERIC}
-    forms = []
-    for form in TABLES["sentences"][name]:
-        for part, pattern in parts.items():
-            form = form.replace(f"{{{part}}}", pattern)
-        forms.append(re.compile(form))
-    return forms
-
-
-_FORMS, _ASKED, _NEUTRAL = map(_patterns, ("found", "asked", "neutral"))
-_STATE = re.compile(
-    rf"(?P<subject>.*?) ?\b(?:is|are) {_SURE}(?P<no>not )?{_SURE}(?P<rest>.+)|(?P<bare>not )(?P<alone>.+)"
+_JOINTS = word_set("but so because since while although though whereas yet hence thus therefore meaning")
+_CLAIM = re.compile(
+    r"the (?:claim|statement|assertion|caption|sentence) that (?P<said>.+) is (?P<no>not )?"
+    r"(?P<verdict>true|correct|right|accurate|false|wrong|incorrect|untrue|inaccurate)"
 )
-_RESULT = re.compile(
-    r"(?:(?:i|we) )?(?:found|saw|spotted|noticed|(?:could|can|did|do) (?P<no>not )(?:find|see)) "
-    r"(?P<none>none|nothing|not one|one|it|any)"
-    r"|there (?:is|are|was|were) (?P<none2>none|nothing|one)"
-)
-_PRONOUN = re.compile(rf"(?:(?:it|they|this) (?:is|are) )?(?P<no>not )?{_SURE}(?:{_PRESENT}|(?P<gone>absent))")
-_LED_BY = re.compile(
-    r"(?:(?:radiographic|radiological|radiologic|imaging|visible|clear|definite) )?"
-    r"(?:evidence|signs?|indications?|presence) of "
-)
-_JOINT = re.compile(r" ?(?:,|\bor\b|\bnor\b|\band\b) ?")
 _UNTRUE = re.compile(
     r"it (?:is|would be) (?:not (?:true|correct|right|the case)|false|wrong|incorrect|untrue|inaccurate)"
     r"(?: to (?:say|claim|state))? (?:that )?"
 )
-_AUXILIARY = word_set("is are was were does do did has have had can could will be been")
-_DENYING = word_set("not cannot never no")
-_RESTATED_ODD = word_set("or not no never there")
-_CLAUSE_END = re.compile(
-    r"[,;:]\s(?!not\b)(?:(?:so|because|since|and|as|therefore|thus|hence|meaning|which means)\s)?"
+_REPORTED = re.compile(
+    r"\A(?:(?:so|thus|hence|therefore|overall|and|indeed|clearly|yes|sure|well|conclusion|but|actually|then|namely"
+    r"|,|:) )*"
+    r"(?:(?:[^,]{0,40}? )?(?:i|we) (?:can |could |cannot |would )?(?:confidently |safely )?"
+    r"(?:say|confirm|conclude|report|state|think|believe) (?:that )?"
+    r"(?=(?:there|the|it|this|that|no|an?|he|she|they)\b)"
+    r"|it is (?:true|clear|correct|evident) that |(?:i|we) cannot deny that "
+    r"|(?:this|that|which) (?:means|shows|confirms) (?:that )?)?"
 )
-_PRONOUNS = (["it"], ["they"], ["he"], ["she"])
-_PEOPLE = {"he": word_set("man boy guy gentleman"), "she": word_set("woman girl lady")}
-_ANOTHER = word_set("another other others second")
-_NOBODY = (["nobody"], ["none"], ["neither"], ["no"])
+_GENERIC = "|".join(sorted(_PICTURE | word_set("a an the this that any"), key=len, reverse=True))
+_IN_PICTURE = "|".join(sorted(_PICTURE))
+_WHERE = re.compile(
+    rf" (?:in|on|within|from|of|at) (?:(?:the|this|that|a|an|any|these|both|all) )*(?:(?:{_IN_PICTURE})\b ?)+(?<! )"
+    r"| (?:anywhere|at all|whatsoever|here|to be seen|to be found)\b"
+)
+_SEES = re.compile(
+    r"(?:can|do|did|could) (?:you|we|i|one) (?:see|spot|notice|find|detect|observe|identify|make out)"
+    rf"|(?:does|do|did) (?:(?:{_GENERIC}|it) )+"
+    r"(?:show|contain|depict|have|include|reveal|display|feature|demonstrate)"
+    r"|(?:is|are|was|were) there"
+)
+_EVIDENCE = re.compile(
+    r"(?<![a-z])(?P<before>[a-z]+ )?(?P<kind>(?:any|an?|the|radiographic|imaging|visible|clear|definite) )*"
+    r"(?:evidence|signs?|indications?|presence|trace|hint) of "
+)
+_PRESENT = re.compile(
+    rf"(?:(?:it|they|this) (?:is|are) )?(?P<no>not )?(?:clearly )?(?:{'|'.join(sorted(_THERE))}|(?P<gone>absent))"
+)
+_CONCLUDES = re.compile(r"(?:so|thus|hence|therefore|overall|conclusion)\b", re.I)
+_OF_THEM = re.compile(r"\b(?:both|all|each)(?: two| three)? of (?:them|these|those)\b")
 _REPHRASED = re.compile(r"(?:you(?:'re| are)? (?:ask|want)|the question (?:is|asks))", re.I)
-_SEEMS = re.compile(r" (?:(?:appears?|seems?|looks?) to be|to be|at all|appears?|seems?|looks?(?= (?:\w+ )?$)) ")
-_ADVERBS = word_set(
-    "indeed also really still very quite too now currently here wide clearly definitely certainly obviously actually"
-    " visibly plainly truly simply fully completely entirely"
+_SEARCH = re.compile(r"(?:i|we) (?:have )?(?:looked|searched|checked)(?: \w+){0,3} for ")
+_RESULT = re.compile(
+    r"(?:(?:i|we) )?(?:found|saw|spotted|noticed|(?:could |can |did |do )?(?P<no>not |cannot )(?:find|see)) "
+    r"(?P<found>none|nothing|not one|one|it|any)|there (?:is|are|was|were) (?P<there>none|nothing)"
 )
-_SECOND_PREDICATE = re.compile(r",? and (?=(?:is|are|was|were|has|have|does|do|did|can|will)\b)")
+_CHANGED = SETS["changing"] | word_set(
+    "resolved healed prior previous toy stuffed plush fake statue drawing cartoon possible suspected like"
+)
+
+
+@dataclass(frozen=True)
+class Asked:
+    """The sentence of a question: the roots of its words in order. `exists`: it asks if a thing is there."""
+
+    words: tuple[str, ...]
+    exists: bool
+    all: bool = False
+
+    @property
+    def head(self) -> str:
+        """The noun of a thing, or the last word of what is said about a subject."""
+        ends = (at for at, word in enumerate(self.words) if at and word in _PREPOSITIONS | {"than"})
+        return self.words[next(ends, len(self.words)) - 1]
+
+
+def asked(question: str) -> Asked | None:
+    """Return what a question asks; None if it is no plain question of yes or no."""
+    words = _parts(question)
+    if not 1 < len(words) <= _LONGEST or words[0] not in _AUXILIARY or _ODD.intersection(words):
+        return None
+    clause = " ".join(words)
+    found = _SEES.match(clause)
+    clause = _WHERE.sub("", clause[found.end() :] if found else clause.partition(" ")[2]) or clause
+    clause = _EVIDENCE.sub(_of_a_thing, clause)
+    exists = found is not None
+    if exists and {"fewer", "less", "more"}.intersection(words):
+        return None
+    rest = clause.replace(" be ", " ").split()
+    while len(rest) > 1 and rest[-1] in _THERE and words[0] != "was":
+        rest, exists = rest[:-1], True
+    content = tuple(_roots(rest, [_root(rest[-1])]))
+    return Asked(content, exists, words[:2] == ["are", "the"]) if content else None
+
+
+_ODD = SETS["no_question"] | (HEDGE - {"can", "could"})
+
+
+def read_finding(text: str, question: str) -> bool | None:
+    """Return whether the reply says that it is as the question asks; None if it does not say."""
+    wanted = asked(question)
+    if wanted is None:
+        return None
+    verdicts: list[bool] = []
+    whole = _bare(_parts(in_our_words(text)))
+    if wanted.exists and (found := _PRESENT.fullmatch(" ".join(whole))):
+        return not (found["no"] or found["gone"]) if not (found["no"] and found["gone"]) else None
+    subject, searched, unread, before = "", False, False, list[str]()
+    for statement in statements(in_our_words(text)):
+        if statement.takes_back:
+            return None
+        for words in _clauses(statement) if not _REPHRASED.match(statement.text) else ():
+            clause, content = " ".join(words), _roots(words, wanted.words)
+            verdict = _verdict(words, wanted, subject) if statement.own and len(words) <= _LONGEST else None
+            if verdict is None and searched and (result := _RESULT.fullmatch(clause)):
+                verdict = not result["no"] and result["found"] in ("one", "it")
+            if verdict is None and words[:1] == ["not"] and _instead(before, content[1:], wanted):
+                verdict, unread = False, False
+            if verdict is not None and _CONCLUDES.match(statement.text):
+                verdicts, unread = [verdict], False
+            elif verdict is not None:
+                verdicts.append(verdict)
+            elif _SEARCH.match(clause):
+                searched = True
+            elif wanted.head in content or (_DOUBT.intersection(words) and statement.own):
+                plain = statement.own and not (_DENYING | _DOUBT).intersection(words)
+                unread = unread or not (plain and verdicts[-1:] == [True])
+            before = content
+            subject = content[0] if content and content[0] not in _PRONOUNS else subject
+            subject = "another" if _ANOTHER.intersection(words) else subject
+    return verdicts[0] if len(set(verdicts)) == 1 and not unread else None
+
+
+def _instead(said: Sequence[str], other: Sequence[str], wanted: Asked) -> bool:
+    """Return whether another subject is named than was asked about: `2017 was best, not 2018`."""
+    rest = list(wanted.words[len(other) :])
+    return bool(rest) and list(wanted.words[: len(other)]) == other and list(said[-len(rest) :]) == rest
+
+
+def _clauses(statement: Statement) -> Iterator[list[str]]:
+    """Split a statement where a comma or a conjunction begins another clause."""
+    words = _parts(statement.text)
+    clause: list[str] = []
+    for place, word in enumerate(words):
+        following = next((one for one in words[place + 1 : place + 3] if one not in ("and", "so", "but", "yet")), "")
+        label = word == ":" and words[place + 1 : place + 2] and words[place + 1] in _DENYING | _THERE
+        ends = word == ";" or (word == ":" and not label) or (word == "," and following in _STARTS)
+        joins = word in _JOINTS or (word == "and" and following in _STARTS - {"a", "an", "the"})
+        if clause and (ends or joins):
+            yield _bare(clause)
+            clause = []
+        elif word not in (";", ":"):
+            clause.append(word)
+    if clause:
+        yield _bare(clause)
+
+
+def _of_a_thing(found: re.Match[str]) -> str:
+    """Write `no evidence of a mass` as no mass, but leave weak evidence."""
+    before = found["before"] or ""
+    return before if not before or before.strip() in _FRAME else found[0]
+
+
+def _parts(text: str) -> list[str]:
+    """Return the words of a text, and those that a hyphen joins: `T1-weighted`, but `x-ray` is one."""
+    return [part for word in written_out(text) for part in ([word] if word in _PICTURE else word.split("-"))]
+
+
+def _bare(words: Sequence[str]) -> list[str]:
+    """Remove introductions and references to the image."""
+    clause = " ".join(words).replace("could not", "cannot").replace("at least ", "").replace(" each other", "")
+    if len(words) > _LONGEST:
+        return list(words)
+    clause = _EVIDENCE.sub(_of_a_thing, _OF_THEM.sub("they", _REPORTED.sub("", clause, count=1)))
+    return (_WHERE.sub("", f" {clause}").strip() or clause).split()
+
+
+def _root(word: str) -> str:
+    """Return a word without its endings: `wearing` and `wears` are `wear`. A photo is an image."""
+    word = "image" if word in _IMAGE else stem(word)
+    for ending in ("ing", "ed"):
+        if word.endswith(ending) and len(word) - len(ending) > 2:
+            word = word[: -len(ending)]
+            return word[:-1] if word[-1] == word[-2] and word[-1] not in "ls" else word.rstrip("e")
+    return word[:-1] if word.endswith("e") and len(word) > 3 else word
+
+
+def _roots(words: Sequence[str], known: Sequence[str] = ()) -> list[str]:
+    """Return the roots of the words that matter: without articles, auxiliaries, commas and unknown adverbs."""
+    kept = (word for word in words if word not in _ARTICLES | _AUXILIARY | _LIGHT and word[0].isalnum())
+    return [_root(word) for word in kept if not word.endswith("ly") or _root(word) in known]
+
+
+def _verdict(words: Sequence[str], wanted: Asked, subject: str) -> bool | None:
+    text = " ".join(words)
+    if untrue := _UNTRUE.match(text):
+        verdict = _verdict(text[untrue.end() :].split(), wanted, subject)
+        return None if verdict is None else not verdict
+    if claim := _CLAIM.fullmatch(text):
+        verdict = _verdict(claim["said"].split(), wanted, subject)
+        true = (claim["verdict"] in ("true", "correct", "right", "accurate")) != bool(claim["no"])
+        return None if verdict is None else verdict == true
+    if not words or _DOUBT.intersection(words):
+        return None
+    return _there(words, wanted) if wanted.exists else _so(words, wanted, subject)
+
+
+def _there(words: Sequence[str], wanted: Asked) -> bool | None:
+    """Return whether a clause says that a thing is there."""
+    roots = [_root(word) for word in words]
+    place = next((at for at, root in enumerate(roots) if root == wanted.head), None)
+    denials = [at for at, word in enumerate(words) if word in _DENYING and word != "nor"]
+    turns = "or" in words and {"there", "nothing", "one"}.intersection(words[words.index("or") :])
+    if place is None or len(denials) > 1 or turns or "either" in words:
+        return None
+    start = place
+    while start and words[start - 1] not in _BOUNDS and place - start < 4:
+        start -= 1
+    named = set(roots[start:place]) - set(wanted.words)
+    before = [word for word in words[:start] if word not in _ARTICLES]
+    tail = words[place + 1 :]
+    subject = named and start and words[start - 1] in _PICTURE
+    if set(words[start:place]) & _CHANGED or subject or (tail and not _ends_a_thing(tail[0])):
+        return None
+    if not denials:
+        return _affirms(before, tail, roots, wanted, named)
+    if _vague(words) or not named <= _DESCRIBING:
+        return None
+    if denials[0] < start:
+        between = words[denials[0] + 1 : start]
+        listed = between[-1:] and between[-1] in (",", "or", "nor")
+        known = all(word in _FRAME for word in between) and before[-1] not in _PREPOSITIONS - {"of", "to"}
+        rest = tail[: next((at for at, word in enumerate(tail) if word in (",", "or", "nor", "and")), len(tail))]
+        same = all(word in _AFTER or _root(word) in wanted.words for word in rest)
+        verb = words[denials[0]] not in ("not", "no") or all(word in _FRAME for word in words[: denials[0]])
+        return False if (listed or known) and same and verb else None
+    rest = words[denials[0] + 1 :]
+    gone = words[denials[0]] not in ("not", "cannot", "never", "no")
+    return False if gone or all(word in _THERE | _LIGHT | _AUXILIARY for word in rest) else None
+
+
+def _affirms(
+    before: Sequence[str], tail: Sequence[str], roots: Sequence[str], wanted: Asked, named: set[str]
+) -> bool | None:
+    said = {*roots}
+    every = wanted.all and named & _SIDES
+    if not set(wanted.words) <= said or every or "or" in tail or said & _NOT_HERE or not (before or tail):
+        return None
+    positive = before[:1] == ["positive"]
+    beside = before[-1:] and before[-1] in _BESIDE
+    framed = all(word in _FRAME for word in before) and before[-1:] not in (["like"], ["than"], ["of"], ["for"])
+    return True if framed or positive or (beside and not {"who", "which", "that"} & {*before}) else None
+
+
+def _vague(words: Sequence[str]) -> bool:
+    """Return whether not seeing something may be the viewer's fault: `I cannot see a dog`, but not `any dog`."""
+    return "cannot" in words and "see" in words and "any" not in words
+
+
+_SHOWING = SETS["showing"]
+_BOUNDS = _SHOWING.union(_AUXILIARY, _LIGHT, _PICTURE, _DENYING, _PRONOUNS, _ARTICLES, _PREPOSITIONS, (",",))
+"""Words before the name of a thing."""
+_FRAME = _BOUNDS - _PREPOSITIONS | SETS["places"] | word_set("positive for of to in on at")
+"""Words of a clause that says no more than that something is there."""
+_DESCRIBING = frozenset(map(_root, _THERE | SETS["describing"]))
+_AFTER = _THERE | _LIGHT | _AUXILIARY | _ARTICLES | _LINKING | {"up"}
+_ELSEWHERE = SETS["elsewhere"] - {"patient", "first", "second", "third", "some", "many", "only"}
+_NOT_HERE = frozenset(map(_root, _ELSEWHERE)) - {"patient"}
+_SIDES = word_set("left right upper lower")
+
+
+def _ends_a_thing(word: str) -> bool:
+    return (
+        word in _PREPOSITIONS | _AUXILIARY | _DENYING | _LIGHT | _THERE | _LINKING
+        or word in ("that", "which", "who", "and", "or", "with", "cannot", ",")
+        or word.endswith(("ing", "ly", "ed"))
+    )
+
+
+def _so(words: Sequence[str], wanted: Asked, subject: str) -> bool | None:
+    """Return whether a clause says the same of the same subject."""
+    denials = [at for at, word in enumerate(words) if word in _DENYING]
+    said = _roots([word for word in words if word not in _DENYING], wanted.words)
+    said = said if _SEVERAL.intersection(wanted.words) else [word for word in said if word not in _SEVERAL]
+    if len(denials) > 1 or not said or _ELSEWHERE.union(("second", "first")).intersection(words) - {*wanted.words}:
+        return None
+    ends = next((at for at, word in enumerate(wanted.words) if at and word in (*_PREPOSITIONS, "than")), 0)
+    short = ends > 1 and (denials or wanted.words[ends] == "than")
+    forms = [wanted.words, *([wanted.words[:ends]] if short else [])]
+    forms += [tuple(word for word in form if word not in ("two", "three")) for form in forms if "two" in form]
+    pronoun = words[0] in _PRONOUNS or (denials and denials[0] == 0)
+    others = next((people for name, people in _PEOPLE.items() if name != words[0]), frozenset())
+    meant = subject != "another" and wanted.words[0] in _PEOPLE.get(words[0], ())
+    if pronoun and not meant and (wanted.words[0] in others or (subject and subject not in wanted.words)):
+        return None
+    for form in forms:
+        if len(form) < len(wanted.words) and said[-1] != form[-1]:
+            continue
+        if _follows(said, form) or (pronoun and any(_follows(_unled(said), form[at:]) for at in range(len(form)))):
+            return not denials
+    said = [word for word in said if word not in _LINKED]
+    for form in forms if not denials else ():
+        changed = [pair for pair in zip(said, form, strict=False) if pair[0] != pair[1]]
+        if len(said) == len(form) and len(changed) == 1 and changed[0] in _OPPOSITES:
+            return False
+    return None
+
+
+def _unled(said: Sequence[str]) -> Sequence[str]:
+    return said[1:] if said and said[0] in _PRONOUNS else said
+
+
+def _follows(said: Sequence[str], form: Sequence[str]) -> bool:
+    """Return whether the words are the form's, with linking verbs between and a place or manner after them."""
+    at = 0
+    for word in said:
+        if at == len(form):
+            return word in _PREPOSITIONS or word in _PRONOUNS
+        if word == form[at] or (at and at == len(form) - 1 and word in ("it", "them")):
+            at += 1
+        elif not at or word not in _LINKED:
+            return False
+    return at == len(form)
+
+
+_SEVERAL = word_set("two three")
+_LINKED = frozenset(map(_root, _LINKING))
 _OPPOSITES = {
-    (stem(one.replace("_", " ")), stem(other.replace("_", " ")))
+    (_root(one.replace("_", " ")), _root(other.replace("_", " ")))
     for pair in TABLES["opposites"].split()
     for one, other in (pair.split("/"), pair.split("/")[::-1])
 }
-_FEW = 4
-"""Clauses of a reply that is compared with the question."""
+
+
 _IF = re.compile(r"\bsi (?!ved)", re.I)
 _SHORT_REPLY = 80
 _ENGLISH = word_set("is are was were does do did can there the")
 _EXISTS, _ABSENT = (re.compile(any_word(word_set(TABLES["existence"][name])), re.I) for name in ("yes", "no"))
 _ASKING_SIGNS = frozenset("是否有没沒吗嗎か不")
-_ELSEWHERE = SETS["elsewhere"]
-"""Places that are not in the image."""
-_SECOND = SETS["second"]
-"""Words that are in no name of a thing: they begin a second clause."""
-_OPENING = re.compile(rf"^(?:in|on|from) (?:(?:{_GENERIC}) )+(?:, )?")
-_WHERE = re.compile(rf" (?:anywhere|(?:in|on|within|from|of) (?:(?:{_GENERIC})(?: |$))+|here)$")
-
-
-@dataclass(frozen=True)
-class _Thing:
-    """A named thing: its stemmed words in order and their head noun. `all`: every one of them is meant."""
-
-    words: tuple[str, ...]
-    head: str
-    all: bool = False
-
-
-def read_finding(text: str, question: str) -> bool | None:
-    """Return whether the reply says that the thing asked about is there, or is so; None if it does not say."""
-    words = written_out(question)
-    if not words or len(words) > _LONGEST:
-        return None
-    restated = _restated(text, words)
-    if restated is not None or _ODD.intersection(words):
-        return restated
-    asked = _bare(words)
-    found = next((match for form in _ASKED if (match := form.fullmatch(asked))), None)
-    thing = _thing(found["x"] if found else asked.partition(" ")[2], every=asked.startswith("are the "))
-    if thing is None or (not found and asked.partition(" ")[0] not in ("is", "are")):
-        return None
-    made = [(statement, list(_clauses(statement))) for statement in statements(in_our_words(text))]
-    alone = sum(len(clauses) for _, clauses in made) == 1
-    verdicts = set()
-    searched = passed = False
-    for statement, clauses in made:
-        own, doubtful = statement.own, statement.takes_back or statement.asked
-        for clause in clauses:
-            words = clause.split()
-            verdict = None
-            if own and len(words) <= _LONGEST:
-                verdict = _said(clause, thing, alone=alone) if found else _so(clause, thing, alone=not passed)
-                if verdict is None and searched and (result := _RESULT.fullmatch(clause)):
-                    verdict = not result["no"] and (result["none"] or result["none2"]) in ("one", "it")
-            passed = passed or verdict is None  # then a pronoun may mean another thing
-            if verdict is not None:
-                verdicts.add(verdict)
-            elif own and not doubtful and any(form.fullmatch(clause) for form in _NEUTRAL):
-                searched = True
-            elif doubtful or _DOUBT.intersection(words) or thing.head in map(stem, words):
-                return None
-    return verdicts.pop() if len(verdicts) == 1 else None
 
 
 def _exists(text: str, question: str) -> bool | None:
@@ -184,199 +397,6 @@ def _exists(text: str, question: str) -> bool | None:
     if _ABSENT.search(text):
         return False
     return True if _EXISTS.search(text) else None
-
-
-def _restated(text: str, question: Sequence[str]) -> bool | None:
-    """Return whether a reply of a few clauses repeats the question as a finding: "The man wears a hat"."""
-    made = [one for one in statements(in_our_words(text)) if not _REPHRASED.match(one.text)]
-    odd = _RESTATED_ODD - {"there"} if "than" in question else _RESTATED_ODD
-    if question[0] not in _AUXILIARY or odd.intersection(question):
-        return None
-    if not all(one.own and not one.takes_back and not (at and one.corrects) for at, one in enumerate(made)):
-        return None
-    asked, exists = _content(question[1:]), any(form.fullmatch(_bare(list(question))) for form in _ASKED)
-    clauses = [
-        written_out(clause) for one in made for clause in _CLAUSE_END.split(_same_subject(one.text.rstrip(".!;")))
-    ]
-    if not asked or len(clauses) > _FEW or any(len(clause) > _LONGEST for clause in clauses):
-        return None
-    verdicts: set[bool | None] = set()
-    for place, clause in enumerate(clauses):
-        clause = _REPORTED.sub("", " ".join(clause), count=1).split()
-        same_subject = place == 0 or clause[:1] == clauses[0][:1]
-        if clause and _means_subject(clause[0], asked, clauses):
-            clause, same_subject = [asked[0], *clause[1:]], True
-        verdict = _repeats(clause, asked, exists) if same_subject or clause[:1] not in _PRONOUNS else None
-        if verdict is None and (asked[-1] in map(stem, clause) or _DOUBT.intersection(clause)):
-            return None
-        verdicts.add(verdict)
-    verdicts.discard(None)
-    return verdicts.pop() if len(verdicts) == 1 else None
-
-
-def _means_subject(word: str, asked: Sequence[str], clauses: Sequence[Sequence[str]]) -> bool:
-    """Return whether a pronoun can only mean the person asked about: `she` for the only woman."""
-    people = _PEOPLE.get(word, frozenset())
-    if asked[0] not in people or sum(one in people for one in asked) > 1:
-        return False
-    return not any(one in _ANOTHER or (one in people and one != asked[0]) for clause in clauses for one in clause)
-
-
-def _repeats(clause: Sequence[str], asked: Sequence[str], exists: bool) -> bool | None:
-    """Return whether a clause affirms or denies the question's sentence, or only its subject and predicate."""
-    if untrue := _UNTRUE.match(" ".join(clause)):
-        verdict = _repeats(" ".join(clause)[untrue.end() :].split(), asked, exists)
-        return None if verdict is None else not verdict
-    if clause[:1] in _NOBODY and len(asked) > 1:
-        tail = _content(clause)[1:]
-        return False if tail[-2:] == list(asked[-2:]) or tail == asked[1:] else None
-    if not exists and _instead(clause, asked):
-        return False
-    denied = sum(word in _DENYING for word in clause)
-    said = _content([word for word in clause if word not in _DENYING])
-    if denied > 1 or not said:
-        return None
-    if not denied and _opposite(said, asked):
-        return False
-    ends = next((place for place, word in enumerate(asked) if word in _PREPOSITIONS), len(asked))
-    core = asked[:ends] if denied or asked[ends : ends + 1] == ["than"] else asked
-    fuller = not denied and said[: len(asked)] == asked and len(said) > len(asked)
-    added = fuller and said[len(asked)] in _PREPOSITIONS and _ELSEWHERE.isdisjoint(said)
-    pronoun = said[:1] in _PRONOUNS and len(core) > 1 and _PREPOSITIONS.isdisjoint(core)
-    same = said in (asked, [word for word in asked if word not in ("two", "three", "both")])
-    if same or added or (len(core) > 1 and said == core) or (pronoun and said[1:] == core[-1:]):
-        return denied == 0
-    return None
-
-
-def _content(words: Sequence[str]) -> list[str]:
-    """Return the stems of the words that matter: without articles, auxiliaries, adverbs and commas."""
-    text = _SEEMS.sub(" ", f" {' '.join(words)} ")
-    kept = (word for word in text.split() if word not in _ARTICLES | _AUXILIARY and word != ",")
-    return [stem(word) for word in kept if word not in _ADVERBS]
-
-
-def _same_subject(text: str) -> str:
-    """Begin a clause at a second predicate: `The man sits and is smiling` says that he is smiling."""
-    return _SECOND_PREDICATE.sub(", it ", text)
-
-
-def _instead(clause: Sequence[str], asked: Sequence[str]) -> bool:
-    """Return whether a clause says another thing than was asked: `grey, not blue`, `2017 was best, not 2018`."""
-    if clause.count("not") != 1 or clause[0] == "not" or _DOUBT.intersection(clause):
-        return False
-    place = clause.index("not")
-    said, other = _content(clause[:place]), _content(clause[place + 1 :])
-    if not said or not other or said == asked:
-        return False
-    if len(asked) == 1:
-        return other == asked
-    predicate = said[:1] == asked[:1] and other == asked[-len(other) :] and len(other) < len(asked) and len(said) > 1
-    rest = asked[len(other) :]
-    return predicate or (other == asked[: len(other)] and bool(rest) and said[-len(rest) :] == rest)
-
-
-def _opposite(said: Sequence[str], asked: Sequence[str]) -> bool:
-    """Return whether a clause differs from the question only in a word and its opposite."""
-    changed = [pair for pair in zip(said, asked, strict=False) if pair[0] != pair[1]]
-    return len(said) == len(asked) and len(changed) == 1 and changed[0] in _OPPOSITES
-
-
-def _said(clause: str, thing: _Thing, *, alone: bool) -> bool | None:
-    """Return whether a clause says that the thing is there."""
-    if untrue := _UNTRUE.match(clause):
-        verdict = _said(clause[untrue.end() :], thing, alone=False)
-        return None if verdict is None else not verdict
-    if alone and (found := _PRONOUN.fullmatch(clause)):
-        return not (found["no"] or found["gone"]) if not (found["no"] and found["gone"]) else None
-    for form in _FORMS:
-        found = form.fullmatch(clause)
-        if found is None:
-            continue
-        parts = found.groupdict()
-        if parts.get("no") and parts.get("no2"):
-            return None
-        denied = bool(parts.get("no") or parts.get("no2"))
-        if _SECOND.intersection(parts["x"].split()) or (not denied and " or " in parts["x"]):
-            continue
-        place = parts.get("place") or ""
-        # "no fracture and a mass" does not deny the mass
-        listed = parts["x"].partition(" and ")[0] if denied else parts["x"]
-        named = [_thing(f"{one} {place}") for one in _JOINT.split(listed) if one]
-        if any(one is not None and _is_it(one, thing, denied) for one in named):
-            return not denied
-    return None
-
-
-def _is_it(said: _Thing, asked: _Thing, denied: bool) -> bool:
-    """Compare two things: no effusion means no pleural effusion, and a small effusion is an effusion."""
-    if said.head != asked.head or _ODD.intersection(said.words):
-        return False
-    if denied:
-        return set(said.words) <= set(asked.words)
-    bare = _PREPOSITIONS.isdisjoint(asked.words) and not asked.all and _ELSEWHERE.isdisjoint(said.words)
-    # "behind the fence" only adds a place
-    named = said.words[: said.words.index(said.head) + 1] if bare else said.words
-    more = set(named) - set(asked.words)
-    return set(asked.words) <= set(named) and more <= (frozenset() if asked.all else _PLACES | _PREPOSITIONS)
-
-
-def _so(clause: str, thing: _Thing, *, alone: bool) -> bool | None:
-    """Return whether a clause says the same of the same thing."""
-    found = _STATE.fullmatch(clause)
-    if found is None:
-        return None
-    subject = _thing(found["subject"] or "")
-    rest = _thing(found["rest"] or found["alone"])
-    denied = bool(found["no"] or found["bare"])
-    if rest is None:
-        return None
-    pronoun = found["bare"] or found["subject"] in ("it", "they")
-    if pronoun and alone and len(thing.words) == 2 and rest.words == thing.words[1:]:
-        return not denied
-    said = rest.words if pronoun or subject is None else subject.words + rest.words
-    return not denied if said == thing.words else None
-
-
-def _clauses(statement: Statement) -> Iterator[str]:
-    """Split a statement where a comma or "and" begins another clause."""
-    clause: list[str] = []
-    words = written_out(statement.text)
-    for place, word in enumerate(words):
-        following = [one for one in words[place + 1 : place + 3] if one not in ("and", "so", "but", "yet")]
-        joins = word in (",", ";", ":") or (word == "and" and words[place + 1 : place + 2] in (["no"], ["there"]))
-        if joins and following and following[0] in _FIRST:
-            yield _bare(clause)
-            clause = []
-        else:
-            clause.append(word)
-    yield _bare(clause)
-
-
-def _bare(words: list[str]) -> str:
-    """Remove introductions and references to the image. A clause that is too long stays as it is."""
-    clause = " ".join(words).removesuffix(" to be seen").removesuffix(" to be found").replace("at least ", "")
-    if len(words) > _LONGEST:
-        return clause
-    clause = _REPORTED.sub("", clause, count=1)
-    led = _LEADS.match(clause)
-    clause = _OPENING.sub("", clause[led.end() if led else 0 :])
-    while (where := _WHERE.search(clause)) is not None:
-        clause = clause[: where.start()]
-    return clause
-
-
-def _thing(text: str, *, every: bool = False) -> _Thing | None:
-    words = _LED_BY.sub("", " ".join(word for word in text.split() if word not in _ARTICLES | _JUST)).split()
-    while words and words[0] in ("visible", "evident", "apparent"):
-        words.pop(0)
-    while words and words[-1] in _THERE:
-        words.pop()
-    if not words:
-        return None
-    ends = next((place for place, word in enumerate(words) if word in _PREPOSITIONS), len(words))
-    stems = tuple(map(stem, words))
-    return _Thing(stems, stems[max(ends - 1, 0)], every)
 
 
 YES = word_set("yes yeah yep true correct 是 对 有 是的 对的 正确")
@@ -408,7 +428,7 @@ _SAID = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 _TRUTH = re.compile(
-    r"\b(?:answer|verdict|result|response)\b[^\w\n]{0,3}(?:is |: ?)?[^\w\n]{0,3}"
+    r"\b(?:answer|verdict|result|response)\b(?: to [^.:\n]{1,60})?[^\w\n]{0,3}(?:is |: ?)?[^\w\n]{0,3}"
     r"(?:(?P<yes>true|correct|affirmative)|(?P<no>false|incorrect|negative))(?=[^\w\n]{0,3}$)",
     re.IGNORECASE | re.MULTILINE,
 )
@@ -442,7 +462,14 @@ _TURNED = re.compile(rf"\b(?:but|however|yet),? (?:actually,? |in fact,? )?{_WHO
 _OFFER = re.compile(TABLES["offers"], re.IGNORECASE)
 """A yes to the request itself: `Yes, I can help`."""
 _UNKNOWN = re.compile(any_word(word_set(TABLES["unknown"])), re.IGNORECASE)
-_FIRST_WORD = re.compile(r"\W{0,4}(?:yes|yeah|yep|no|nope)\b[\s,.:;!—–-]{1,4}", re.IGNORECASE)
+_FIRST_WORD = re.compile(r"\A\W{0,4}(?:yes|yeah|yep|no|nope)\b[\s,.:;!—–-]{1,4}", re.IGNORECASE)
+
+
+_MARKS = re.compile("[👍✅✔✓👎❌✗✘]")
+_MARKED = re.compile(
+    r"\A\s*(?:(?P<yes>[👍✅✔✓]\s*)|(?P<no>[👎❌✗✘]\s*))\Z|[✅✔✓❌✗✘]\s?(?=(?:yes|no)\b)", re.IGNORECASE
+)
+"""A mark that is the whole reply, or that only decorates the word."""
 
 
 class _YesNo(Words):
@@ -452,6 +479,8 @@ class _YesNo(Words):
         super().__init__({"Y": "yes", "N": "no"})
 
     def marked(self, text: str) -> str:
+        if len(_MARKS.findall(text)) == 1:
+            text = _MARKED.sub(lambda mark: "yes" if mark["yes"] else "no" if mark["no"] else " ", text)
         text = _UNKNOWN.sub(" i cannot tell ", _OFFER.sub(" ", text.translate(APOSTROPHE)))
         text = _CONTRADICTED.sub(" yes or no. ", _BOTH.sub(" yes or no. ", text))
         marked = _TRUTH.sub(self._said, _SAID.sub(self._said, text))

@@ -210,7 +210,7 @@ def serve_command(
 @click.option("--processes", default=0, type=click.IntRange(0, 512), help="Processes that score; 0: one per core.")
 @click.option("--key-env", default=None, help="Require the key in this environment variable.")
 def rewards_command(host: str, port: int, processes: int, key_env: str | None) -> None:
-    """Serve the rewards of generated worlds: drawn frames in, numbers out, as JSON (docs/train.md)."""
+    """Serve the rewards of generated worlds: drawn frames in, numbers out, as JSON."""
     from sketchmark.training.server import serve_rewards
 
     key = _key(key_env)

@@ -228,7 +228,7 @@ def results_before(folder: RunFolder) -> Results | None:
 
 
 def _summary(folder: RunFolder, cell: str, suffix: str, task: Task, seed: int, scoring: str) -> CellResult:
-    if scoring != RA_AL and task.settle:
+    if scoring != RA_AL:
         score_jointly(folder, cell, suffix, task, scoring)
     rows = folder.scored(cell, suffix)
     summary = cell_result(rows.values(), lambda: folder.scores(cell, suffix), task, scoring, seed)

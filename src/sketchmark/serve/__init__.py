@@ -349,11 +349,14 @@ def _url(listening: socket.socket) -> str:
     return f"http://{f'[{host}]' if ':' in host else host}:{port}"
 
 
-def check_reach(host: str, key: str | None) -> None:
-    """Refuse to serve other machines without a key. With one, any host name is accepted, because a web page does not
-    have the key."""
-    if host not in LOOPBACK and not key:
+def hosts_for(host: str, key: str | None) -> Sequence[str]:
+    """Return the host names to accept. Other machines are served only with a key. Then any name is accepted, because
+    a web page does not have the key."""
+    if host in LOOPBACK:
+        return LOOPBACK
+    if not key:
         raise BadInput(f"--host {host} would serve anyone who can reach it", "ask for a token with --key-env NAME")
+    return ("*",)
 
 
 async def serve_app(
@@ -403,10 +406,9 @@ async def serve(
     fates: Sequence[Fate] = ("complete",),
 ) -> None:
     """Serve a model until SIGINT or SIGTERM, and close it."""
-    check_reach(host, key)
+    hosts = hosts_for(host, key)
     try:
-        names = LOOPBACK if host in LOOPBACK else ("*",)
-        app = make_app(model, faults, key=key, fates=fates, hosts=names)
+        app = make_app(model, faults, key=key, fates=fates, hosts=hosts)
         await serve_app(app, port=port, host=host, ready=lambda url: ready(f"{url}/v1"))
     finally:
         await model.close()

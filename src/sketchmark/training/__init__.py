@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Coroutine, Generator, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from functools import cache
+from functools import cache, lru_cache
 from itertools import takewhile
 from pathlib import Path
 from typing import Any, Literal, cast
@@ -217,10 +217,18 @@ class Course:
         return Marks(right=float(marks.right > others), readable=float(marks.readable > others))
 
 
-def worlds() -> list[str]:
+@cache
+def worlds() -> tuple[str, ...]:
     """Return the worlds that can be trained on: those with levels."""
     found = ((world.name, world.making) for world in _catalog(()).worlds)
-    return [name for name, making in found if making and "level" in {one.name for one in making.arguments}]
+    return tuple(name for name, making in found if making and "level" in {one.name for one in making.arguments})
+
+
+@lru_cache(maxsize=256)
+def named(world: str, seed: int, level: int, look: str) -> tuple[Course, Sample]:
+    """Return the sample that a trainer names, and its course. The newest are kept: a group of rollouts has one."""
+    course = Course(world)
+    return course, course.sample(seed, level, look)
 
 
 @cache
@@ -243,7 +251,9 @@ def _picture(content: Content) -> Picture | None:
         return None
     try:
         if isinstance(content, bytes):
-            content = Picture.from_bytes(content) if len(content) <= _MOST_BYTES else Picture.from_bytes(b"")
+            if len(content) > _MOST_BYTES:
+                return None
+            content = Picture.from_bytes(content)
         width, height = content.size
         return content if width * height <= _MOST_PIXELS and content.values.size else None
     except BadPicture:

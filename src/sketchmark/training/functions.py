@@ -11,35 +11,20 @@ verl-omni: name=compute_frames; the drawing is a uint8 tensor (C, H, W), or (T, 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
 from typing import Any
 
 from sketchmark.episode.sample import Part, Sample
 from sketchmark.media import Picture
-from sketchmark.training import Course, Game, Marks
+from sketchmark.training import Course, Game, Marks, named
 from sketchmark.worlds import LEVELS
-
-_DIRECT = "direct"
-
-
-@lru_cache(maxsize=64)
-def _course(world: str, mode: str) -> Course:
-    return Course(world, mode)
-
-
-@lru_cache(maxsize=256)
-def _sample(world: str, seed: int, level: int, look: str) -> Sample:
-    return _course(world, _DIRECT).sample(seed, level, look)
 
 
 def _of(row: Mapping[str, Any]) -> tuple[Course, Sample]:
-    world = str(row["world"])
-    sample = _sample(world, int(row["seed"]), int(row.get("level", 1)), str(row.get("look", "")))
-    return _course(world, _DIRECT), sample
+    return named(str(row["world"]), int(row["seed"]), int(row.get("level", 1)), str(row.get("look", "")))
 
 
 def rows(
-    world: str, count: int, *, mode: str = _DIRECT, first: int = 0, levels: Sequence[int] = LEVELS
+    world: str, count: int, *, mode: str = "direct", first: int = 0, levels: Sequence[int] = LEVELS
 ) -> list[dict[str, Any]]:
     """Return rows for TRL's trainers: a prompt as a chat message, its images, and the sample's name. The prompt is
     that of `sketchmark run` in this mode, `direct` or `text_input`."""

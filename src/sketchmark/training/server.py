@@ -25,7 +25,6 @@ from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import asdict
-from functools import lru_cache
 from multiprocessing import get_context
 from typing import Annotated, Any
 
@@ -38,7 +37,6 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from sketchmark.episode.sample import Sample
 from sketchmark.errors import BadInput, SketchmarkError
 from sketchmark.serve import (
     HANDLERS,
@@ -47,11 +45,11 @@ from sketchmark.serve import (
     Gate,
     ResettableProtocol,
     app_in_thread,
-    check_reach,
+    hosts_for,
     serve_app,
 )
 from sketchmark.serve.bodies import WireError
-from sketchmark.training import Course, worlds
+from sketchmark.training import named, worlds
 
 KINDS = {"frames": "right progress legal readable", "last": "right readable", "answer": "answer form"}
 """Kind of reward → its numbers, the most important one first: UniRL's client takes the first."""
@@ -110,16 +108,6 @@ _ASKED = msgspec.json.Decoder(Asked)
 _BODY = msgspec.json.Decoder(_Body)
 
 
-@lru_cache(maxsize=256)
-def _sample(world: str, seed: int, level: int, look: str) -> Sample:
-    return _course(world).sample(seed, level, look)
-
-
-@lru_cache(maxsize=64)
-def _course(world: str) -> Course:
-    return Course(world)
-
-
 def score(raw: bytes) -> Scored:
     """Score one request. Nothing in it raises an exception."""
     try:
@@ -140,8 +128,8 @@ def score(raw: bytes) -> Scored:
 
 
 def _scored(asked: Asked, world: str, kind: str) -> dict[str, float]:
-    about, course = asked.metadata, _course(world)
-    sample = _sample(world, about.seed, about.level, about.look)
+    about = asked.metadata
+    course, sample = named(world, about.seed, about.level, about.look)
     kept = asked.history[about.skip :]
     if kind == "answer":
         said = [shown.text for shown in kept if shown.text is not None]
@@ -250,9 +238,9 @@ async def serve_rewards(
     *, host: str, port: int, key: str | None, processes: int, ready: Callable[[str], None]
 ) -> None:
     """Serve until SIGINT or SIGTERM."""
-    check_reach(host, key)
+    hosts = hosts_for(host, key)
     _allow_files(_Protocol.most)
-    app = make_app(key=key, hosts=LOOPBACK if host in LOOPBACK else ("*",), processes=processes)
+    app = make_app(key=key, hosts=hosts, processes=processes)
     await serve_app(app, port=port, host=host, ready=ready, protocol=_Protocol)
 
 

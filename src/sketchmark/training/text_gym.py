@@ -1,8 +1,10 @@
 """reasoning-gym: every world as the dataset `sketchmark_NAME`, with the puzzle as text (mode text_input).
 
-import reasoning_gym, sketchmark.training.text_gym
-data = reasoning_gym.create_dataset("sketchmark_gears", seed=1, size=100, level=3)
-data.score_answer(reply, data[0])
+    import reasoning_gym, sketchmark.training.text_gym
+    data = reasoning_gym.create_dataset("sketchmark_gears", seed=1, size=100, level=3)
+    data.score_answer(reply, data[0])
+
+Importing this module registers the worlds.
 """
 
 from __future__ import annotations

@@ -13,17 +13,20 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from sketchmark.errors import BadInput, SketchmarkError
 from sketchmark.files.media_store import small
-from sketchmark.folder.index import RunView
+from sketchmark.folder.index import CellView, RunView
 from sketchmark.folder.records import media_names
 from sketchmark.media.sound import FORMATS
 from sketchmark.report import page as report_page
+from sketchmark.results.repeats import sample_codes
 from sketchmark.terminal import counted
 from sketchmark.view import STATIC, media
 from sketchmark.view.query import Query, card
 from sketchmark.view.runs import RunList, gain_forest
-from sketchmark.view.views import Views
+from sketchmark.view.views import MOST_REPEATS, Views
 
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob:; media-src 'self'; "
@@ -63,10 +66,18 @@ def estimate(root: Path) -> Extent:
         if run.cells[cell].episodes
     )
     pages = sum(path.stat().st_size for path in STATIC.iterdir())
-    cards = 2200 * episodes
+    cards = 2200 * (episodes + sum(_beside(cell) for run in runs for cell in run.cells.values()))
     reports = 400_000 * len(runs)
     files = len(images) + episodes + 4 * len(runs) + 16
     return Extent(len(runs), episodes, files, sum(images) + int(1.4 * lines) + cards + pages + reports)
+
+
+def _beside(cell: CellView) -> int:
+    """Return the cards on the pages of repeated episodes, each of which shows all repeats of its sample."""
+    if not cell.episodes.repeats:
+        return 0
+    counts = np.bincount(sample_codes(cell.episodes))
+    return int((counts * np.minimum(counts, MOST_REPEATS)).sum())
 
 
 def export(root: Path, out: Path) -> Extent:

@@ -313,7 +313,7 @@ class Views:
         return read_regular(path)
 
 
-_REPEATS = 64
+MOST_REPEATS = 64
 """Repeats and answers of a sample that a page shows."""
 
 
@@ -322,7 +322,7 @@ def _repeats(run: RunView, cell: CellView, record: EpisodeLine) -> dict[str, Any
     only one."""
     codes = sample_codes(cell.episodes)
     places = np.flatnonzero(codes == codes[cell.episodes.place(record.key)])
-    keys = [cell.episodes.key(at) for at in places[:_REPEATS].tolist()]
+    keys = [cell.episodes.key(at) for at in places[:MOST_REPEATS].tolist()]
     hits = (Hit(cell, key, cell.rows.get(key), cell.value(key), None) for key in keys)
     arrays = cell.episodes.arrays
     shown = [

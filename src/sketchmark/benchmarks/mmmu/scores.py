@@ -16,9 +16,10 @@ from string import ascii_uppercase
 from typing import Any
 
 from sketchmark.answers.choices import read_choice
-from sketchmark.answers.numbers import number, read_number
+from sketchmark.answers.numbers import read_number
 from sketchmark.answers.phrases import answers_with, read_answer
 from sketchmark.answers.reply import UNREAD, Parsed, plain
+from sketchmark.answers.vocabulary import number
 from sketchmark.answers.yes_no import NO, YES, read_yes_no
 from sketchmark.benchmarks import Graded, share, table
 from sketchmark.benchmarks.mmmu import DOMAINS, groups_of, has_gold, lettering, subject_of, target_of

@@ -17,8 +17,8 @@ from urllib.parse import urlsplit
 from urllib.request import url2pathname
 
 from sketchmark.answers.choices import options_of
-from sketchmark.answers.numbers import number
 from sketchmark.answers.reply import plain
+from sketchmark.answers.vocabulary import number
 from sketchmark.answers.yes_no import NO, YES
 from sketchmark.benchmarks.questions import Columns, listed, text
 from sketchmark.episode.sample import Sample

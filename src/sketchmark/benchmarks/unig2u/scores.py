@@ -30,9 +30,10 @@ from sketchmark.answers.choices import lettered, read_choice
 from sketchmark.answers.cleanup import said
 from sketchmark.answers.decision import Reader
 from sketchmark.answers.judge import ask, filled, first_json_object, label, question_to_judge, verdict
-from sketchmark.answers.numbers import number, read_number
+from sketchmark.answers.numbers import read_number
 from sketchmark.answers.phrases import answers_with, read_answer
 from sketchmark.answers.reply import plain, without_thinking
+from sketchmark.answers.vocabulary import number
 from sketchmark.answers.yes_no import read_yes_no
 from sketchmark.benchmarks import unig2u as published
 from sketchmark.episode import Episode, Grading, Scores

@@ -194,18 +194,23 @@ function call(found, files) {
   return [el("div", { class: `desk ${found.act}` }, prompt, place)];
 }
 
+/** Whether a button was pressed before. If not, it says for four seconds what a second press does. */
+function pressedTwice(button, warning) {
+  if (button.dataset.sure) return true;
+  const words = button.textContent;
+  button.dataset.sure = "yes";
+  button.textContent = warning;
+  setTimeout(() => {
+    delete button.dataset.sure;
+    button.textContent = words;
+  }, 4000);
+  return false;
+}
+
 function buttons(label, submit) {
   const skip = el("button", { type: "button", class: "skip-sample" }, "Skip this sample");
   skip.addEventListener("click", () => {
-    if (skip.dataset.sure) send({ act: "skip" });
-    else {
-      skip.dataset.sure = "yes";
-      skip.textContent = "Skip: it counts as not solved";
-      setTimeout(() => {
-        delete skip.dataset.sure;
-        skip.textContent = "Skip this sample";
-      }, 4000);
-    }
+    if (pressedTwice(skip, "Skip: it counts as not solved")) send({ act: "skip" });
   });
   const main = el("button", { type: "button", class: "main" }, label);
   main.addEventListener("click", submit);
@@ -492,15 +497,7 @@ function end(found) {
 const PAGES = { consent, start, call, check, feedback, end };
 
 leave.addEventListener("click", async () => {
-  if (!leave.dataset.sure) {
-    leave.dataset.sure = "yes";
-    leave.textContent = "Stop: this sample begins again later";
-    setTimeout(() => {
-      delete leave.dataset.sure;
-      leave.textContent = "Stop for now";
-    }, 4000);
-    return;
-  }
+  if (!pressedTwice(leave, "Stop: this sample begins again later")) return;
   await show(await ask("/api/leave", {}));
 });
 

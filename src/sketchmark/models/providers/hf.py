@@ -185,7 +185,9 @@ def _join(weights: Weights, turn: Turn[Prompt, Reply], rows: Rows[_Call], calls:
     """Add calls to the rows. If they cannot be read together, each is tried by itself."""
     try:
         inputs = tokens(weights, [call.job for call in calls])
-        rows.join([Row(call, call.job.settings["max_new_tokens"]) for call in calls], inputs)
+        # A single row has nothing to wait for: entering `generate` a second time costs a few milliseconds.
+        alone = (lambda active: active > 0) if turn.limit == 1 else None
+        rows.join([Row(call, call.job.settings["max_new_tokens"]) for call in calls], inputs, alone)
     except Exception as error:
         if out_of_memory(error):
             raise

@@ -216,13 +216,13 @@ class Rows(Generic[Job]):
         self._cache: Any = None
         self._deltas: Any = None
 
-    def join(self, rows: list[Row[Job]], inputs: Any) -> None:
-        """Add rows: read their contexts and generate a token of each."""
+    def join(self, rows: list[Row[Job]], inputs: Any, go_on: Callable[[int], bool] | None = None) -> None:
+        """Add rows: read their contexts and generate a token of each, or as many as `go_on` allows."""
         new = Rows[Job](self._model, self._settings, self._ended)
         new.rows = rows
         for row, count in zip(rows, inputs["attention_mask"].sum(1).tolist(), strict=True):
             row.read = count
-        new._generate(inputs, None)
+        new._generate(inputs, go_on)
         if not self.rows:
             vars(self).update(vars(new))
             return
