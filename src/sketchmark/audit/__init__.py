@@ -31,8 +31,9 @@ from sketchmark.folder import RunFolder
 from sketchmark.folder.builders import as_rows
 from sketchmark.folder.columns import Floats, Rows
 from sketchmark.folder.index import CellView, RunView, open_cells
+from sketchmark.results.gains import Pairs, pair
 from sketchmark.results.repeats import gain_spread, sample_codes
-from sketchmark.results.summary import Mask, Pairs, interval_of, mean_of, pair, withheld
+from sketchmark.results.summary import Mask, interval_of, mean_of, withheld
 from sketchmark.runs import More
 from sketchmark.stats.differences import CLEAR, Difference, holm
 from sketchmark.stats.intervals import Interval, as_bracket, as_percent
