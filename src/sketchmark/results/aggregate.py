@@ -35,19 +35,11 @@ from sketchmark.folder.format import CellRecord, SampleLine, Score
 from sketchmark.folder.lock import part_in_words
 from sketchmark.folder.results_format import Baseline, BenchmarkTotal, CellResult, Gain, Mean, Results
 from sketchmark.results import NO_VERDICT
+from sketchmark.results.gains import SEEING, correct, gain_of, gains
 from sketchmark.results.repeats import answer_codes, averaged, summarise_repeats
 from sketchmark.results.rescore import first_of_each_kind, score_jointly
 from sketchmark.results.scorings import difference_in
-from sketchmark.results.summary import (
-    SEEING,
-    cell_result,
-    correct,
-    describe,
-    gain_of,
-    gains,
-    summarise,
-    withheld,
-)
+from sketchmark.results.summary import cell_result, describe, summarise, withheld
 from sketchmark.stats.differences import paired_difference
 from sketchmark.stats.intervals import as_percent, interval, normal_quantile, wilson
 from sketchmark.tasks import RA_AL, Task
