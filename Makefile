@@ -56,7 +56,7 @@ test-quick: $(VENV)/.dev browser
 .venv-local/.ready: pyproject.toml
 	test -x .venv-local/bin/python || $(PYTHON) -m venv .venv-local
 	.venv-local/bin/$(PIP_INSTALL) --quiet torch==2.13.0
-	.venv-local/bin/$(PIP_INSTALL) --quiet torch==2.13.0 -e '.[local,diffusers,localdev]' torchvision
+	.venv-local/bin/$(PIP_INSTALL) --quiet torch==2.13.0 -e '.[local,diffusers,trl,localdev]' torchvision
 	.venv-local/bin/python tests/servers/environment.py
 	touch $@
 
