@@ -96,7 +96,7 @@ def _asked(world: str, look: str, rollout: Rollout) -> dict[str, Any]:
 
 
 def bodies(world: str, made: Sequence[Rollout], batch: int) -> list[bytes]:
-    asked = [_asked(world, Course(world).sample(one[0]).groups.get("look", ""), one) for one in made]
+    asked = [_asked(world, str(Course(world).sample(one[0]).groups.get("look", "")), one) for one in made]
     batches = [asked[at : at + batch] for at in range(0, len(asked), batch)]
     return [msgspec.json.encode({"protocol_version": "1", "requests": one}) for one in batches]
 

@@ -48,7 +48,7 @@ def trainer(
     an answer in a lifetime."""
     os.environ["TRL_EXPERIMENTAL_SILENCE"] = "1"
     import torch
-    from datasets import Dataset
+    from datasets import Dataset  # type: ignore[import-untyped]
     from transformers import AutoProcessor, LlavaForConditionalGeneration
     from trl import GRPOConfig, GRPOTrainer
 
