@@ -122,9 +122,8 @@ class Usage:
 
     def __post_init__(self) -> None:
         given = vars(self)
-        if set(map(type, given.values())) == {int} and min(given.values()) >= 0 <= MOST_COUNTED >= max(
-            given.values()
-        ):
+        counts = given.values()
+        if set(map(type, counts)) == {int} and min(counts) >= 0 and max(counts) <= MOST_COUNTED:
             return  # as nearly always
         known = {name: credible(value) for name, value in given.items()}
         if None in known.values():
