@@ -116,7 +116,9 @@ def divided(run: Run, budget: float, cost: Cost, most_samples: int | None = None
             found[task.name] = "a plan needs direct and drawn episodes with --repeats 2 or more"
             continue
         price = _prices(direct, own, cost)
-        if not price.of(1, 1, 1):
+        if not spread.variance(1, 1):
+            found[task.name] = "the gain is the same on every sample, so these do not show how to divide a budget"
+        elif not price.of(1, 1, 1):
             found[task.name] = "its episodes cost nothing by these prices"
         else:
             best = divide(budget, spread, price, most_samples)
@@ -240,7 +242,7 @@ def _would_settle(more: int | None) -> str:
     if more is None:
         return ""
     rounded = more if more < 20 else round(more, -1) if more < 1000 else round(more, -2)
-    return f" About {rounded:,} more samples would settle it."
+    return f" About {rounded:,} more sample{'s' * (rounded > 1)} would settle it."
 
 
 def _size(found: Difference) -> str:
