@@ -20,7 +20,7 @@ from sketchmark.errors import BadInput
 from sketchmark.folder import RunFolder
 from sketchmark.media import Picture
 from sketchmark.testing import BLANK
-from sketchmark.training import Course, Game, Marks, Weights, worlds
+from sketchmark.training import Course, Game, Marks, Weights, bytes_in, worlds
 from sketchmark.worlds import FIRST_TRAINING_SEED, numbered_seeds
 
 WORLDS = worlds()
@@ -236,3 +236,11 @@ print([one for one in seen if "site-packages" not in str(one) and ".py" not in s
 def test_a_game_opens_no_file_and_no_connection() -> None:
     done = subprocess.run([sys.executable, "-c", _WATCHED], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_images_come_from_data_urls_and_nothing_is_fetched_or_too_large() -> None:
+    assert bytes_in(BLANK.data_url) == BLANK.data
+    largest = "data:image/png;base64," + "A" * 21_333_332
+    assert len(bytes_in(largest)) == 15_999_999 and bytes_in(largest + "A" * 8) == b""
+    for address in ("", "http://127.0.0.1/x.png", "/etc/passwd", "data:,x", "data:image/png;base64,@", "data:text"):
+        assert bytes_in(address) == b"", address

@@ -15,6 +15,7 @@ Training samples are never those of a run: their seeds begin at `FIRST_TRAINING_
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Coroutine, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cache, lru_cache
@@ -287,6 +288,27 @@ def _nothing() -> Picture:
     from PIL import Image
 
     return Picture.from_image(Image.new("RGB", (1, 1)))
+
+
+def chat_parts(parts: Iterable[Part]) -> list[dict[str, Any]]:
+    """Return parts as the content of a chat message."""
+    return [
+        {"type": "image_url", "image_url": {"url": part.picture.data_url}}
+        if part.picture
+        else {"type": "text", "text": part.text or ""}
+        for part in parts
+    ]
+
+
+def bytes_in(address: str) -> bytes:
+    """Return the bytes of an image in a data URL. Anything else gives no bytes, and nothing is fetched."""
+    head, _, data = address.partition(",")
+    if not head.startswith("data:") or not head.endswith(";base64") or len(data) > _MOST_BYTES * 4 // 3 + 4:
+        return b""
+    try:
+        return base64.b64decode(data, validate=True)
+    except ValueError:
+        return b""
 
 
 @dataclass(frozen=True)
