@@ -246,7 +246,9 @@ def test_the_end_of_a_prompt_that_is_cut_off_is_left_out(folder: Callable[[str],
     assert kept.left_out == ("1 of 2 texts: texts=1",)
 
 
-def test_counting_the_tokens_of_a_prompt_leaves_the_pipelines_tokenizer_as_it_is(folder: Callable[[str], Path]) -> None:
+def test_counting_the_tokens_of_a_prompt_leaves_the_pipelines_tokenizer_alone(
+    folder: Callable[[str], Path],
+) -> None:
     """Another thread may be drawing with it, and a tokenizer's truncation is set for all threads."""
     model = Diffusers(str(folder("flux")))
     model._load()
