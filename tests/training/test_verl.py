@@ -51,7 +51,10 @@ def test_verls_reward_manager_gives_a_reply_the_marks_of_a_game(loaded: Any, sai
     async def scored() -> Any:
         return await NaiveRewardManager(None, tokenizer, loaded("compute_score")).run_single(data)
 
-    found, marks = asyncio.run(scored()), Game(Course("gears", "direct"), **ABOUT).step(said).info
+    found, marks = (
+        asyncio.run(scored()),
+        Game(Course("gears", "direct"), ABOUT["seed"], ABOUT["level"]).step(said).info,
+    )
     assert found["reward_score"] == marks["answer"] == float(said == RIGHT)
     assert found["reward_extra_info"]["form"] == marks["form"]
 
