@@ -116,14 +116,19 @@ class Subject:
 
 def _mazes(count: int) -> Iterator[maze.Maze]:
     for seed in range(count):
-        made = maze.generate(seed)
+        made = replace(maze.generate(seed), look=list(maze.LOOKS)[seed % len(maze.LOOKS)])
         yield from (replace(made, start=at) for at in (made.start, *maze.replay(made, maze.solve(made) or ())))
 
 
-def _tiles(count: int) -> Iterator[sliding.State]:
+def _tiles(count: int) -> Iterator[tuple[sliding.State, str]]:
     for seed in range(count):
-        state = sliding.generate(seed, 1 + seed % 8)
-        yield from (state, *sliding.replay(state, sliding.solve(state)))
+        state, look = sliding.generate(seed, 1 + seed % 8), list(sliding.LOOKS)[seed % len(sliding.LOOKS)]
+        yield from ((one, look) for one in (state, *sliding.replay(state, sliding.solve(state))))
+
+
+def _tiles_in(picture: Picture, shown: tuple[sliding.State, str]) -> tuple[sliding.State, str] | None:
+    found = sliding.to_state(sliding.read_strictly(picture, look=shown[1]))
+    return (found, shown[1]) if found else None
 
 
 def _panels(looks: Sequence[str], count: int) -> Iterator[tuple[int, list[Picture]]]:
@@ -150,12 +155,12 @@ def subjects() -> dict[str, Subject]:
         "maze": Subject(
             _mazes,
             lambda state: maze.render(state, size=76),
-            lambda picture, state: maze.to_maze(maze.read_strictly(picture)),
+            lambda picture, state: maze.to_maze(maze.read_strictly(picture, look=state.look)),
         ),
         "sliding": Subject(
             _tiles,
-            lambda state: sliding.render(state, size=146),
-            lambda picture, state: sliding.to_state(sliding.read_strictly(picture)),
+            lambda shown: sliding.render(shown[0], size=146, look=shown[1]),
+            _tiles_in,
         ),
         **{
             name: Subject(partial(_panels, looks), lambda panel: panel[1][panel[0]], _panel_in)
@@ -352,7 +357,6 @@ def players(worlds: Sequence[World], count: int) -> None:
 
 
 _TILE, _GAP, _HEAD = 116, 6, 20
-_COLUMNS = 8
 
 
 def sheet(world: World) -> Image.Image:
@@ -360,10 +364,11 @@ def sheet(world: World) -> Image.Image:
     rows: list[list[tuple[str, list[Picture]]]] = []
     for look in looks_of(world):
         shown = {level: _pictures(world, level, look) for level in LEVELS}
-        for pair in ((1, 5), (2, 4), (3,)) if len(shown[1]) < len(shown[5]) else ((level,) for level in LEVELS):
+        for pair in ((1, 5), (2, 4), (3,)) if len(shown[1]) < len(shown[5]) else ((1, 2), (3, 4), (5,)):
             rows.append([(f"level {level}, {look}", shown[level]) for level in pair])
     side, high = _TILE + _GAP, _TILE + _GAP + _HEAD
-    page = Image.new("RGB", (_GAP + side * _COLUMNS, high * len(rows)), "#ffffff")
+    columns = max(sum(len(pictures) for _, pictures in row) for row in rows)
+    page = Image.new("RGB", (_GAP + side * columns, high * len(rows)), "#ffffff")
     pen, font = ImageDraw.Draw(page), ImageFont.load_default(13)
     for number, row in enumerate(rows):
         x, y = _GAP, high * number

@@ -13,7 +13,18 @@ from random import Random
 from typing import Any
 
 import pytest
-from bench.worlds import DISTORTIONS, FAULTS, guessed, misread, missed, solutions, solved, step_worlds, subjects
+from bench.worlds import (
+    DISTORTIONS,
+    FAULTS,
+    guessed,
+    looks_of,
+    misread,
+    missed,
+    solutions,
+    solved,
+    step_worlds,
+    subjects,
+)
 from PIL import Image, ImageDraw
 
 import sketchmark
