@@ -26,8 +26,9 @@ from sketchmark.notebook import Run
 from sketchmark.report import write_report
 from sketchmark.results import grade
 from sketchmark.results.aggregate import aggregate
+from sketchmark.results.gains import pair
 from sketchmark.results.rescore import fill_scores, settled
-from sketchmark.results.summary import mean_of, pair
+from sketchmark.results.summary import mean_of
 from sketchmark.runs.episodes import play
 from sketchmark.runs.merge import choose, merge
 from sketchmark.view import make_app

@@ -18,7 +18,7 @@ from sketchmark.comparison.findings import (
 )
 from sketchmark.folder.results_format import CellResult, Gain, Mean, Repeats, Results
 from sketchmark.results.aggregate import own_numbers, why_none
-from sketchmark.results.summary import PERCEPTION, SEEING
+from sketchmark.results.gains import PERCEPTION, SEEING
 from sketchmark.stats.differences import Difference
 from sketchmark.stats.intervals import as_percent
 from sketchmark.tasks import RA_AL
