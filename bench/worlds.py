@@ -356,7 +356,8 @@ def players(worlds: Sequence[World], count: int) -> None:
             print(f"{world.chances[level - 1]:>10.2%}{p:>7.3f}  {kept} of {len(FAULTS)}", *lost, flush=True)
 
 
-_TILE, _GAP, _HEAD = 116, 6, 20
+_TILE, _GAP, _HEAD, _WIDEST = 116, 6, 20, 980
+_MOST_BYTES = 200_000
 
 
 def sheet(world: World) -> Image.Image:
@@ -366,8 +367,9 @@ def sheet(world: World) -> Image.Image:
         shown = {level: _pictures(world, level, look) for level in LEVELS}
         for pair in ((1, 5), (2, 4), (3,)) if len(shown[1]) < len(shown[5]) else ((1, 2), (3, 4), (5,)):
             rows.append([(f"level {level}, {look}", shown[level]) for level in pair])
-    side, high = _TILE + _GAP, _TILE + _GAP + _HEAD
     columns = max(sum(len(pictures) for _, pictures in row) for row in rows)
+    tile_side = min(_TILE, _WIDEST // columns - _GAP)
+    side, high = tile_side + _GAP, tile_side + _GAP + _HEAD
     page = Image.new("RGB", (_GAP + side * columns, high * len(rows)), "#ffffff")
     pen, font = ImageDraw.Draw(page), ImageFont.load_default(13)
     for number, row in enumerate(rows):
@@ -376,7 +378,7 @@ def sheet(world: World) -> Image.Image:
             pen.text((x, y + 2), title, "#4b5563", font)
             for picture in pictures:
                 tile = picture.image()
-                tile.thumbnail((_TILE, _TILE), Image.Resampling.LANCZOS)
+                tile.thumbnail((tile_side, tile_side), Image.Resampling.LANCZOS)
                 page.paste(tile, (x, y + _HEAD))
                 x += side
     return page
@@ -394,8 +396,12 @@ def sheets(worlds: Sequence[World]) -> None:
     SHEETS.mkdir(parents=True, exist_ok=True)
     for world in worlds:
         path = SHEETS / f"{world.name}.png"
-        few = sheet(world).quantize(256, Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE)
-        few.save(path, optimize=True)
+        page = sheet(world)
+        for colours in (256, 96, 48):  # a small file for a page of documentation
+            few = page.quantize(colours, Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE)
+            few.save(path, optimize=True)
+            if path.stat().st_size < _MOST_BYTES:
+                break
         print(f"{path.name}: {few.width}x{few.height}, {path.stat().st_size // 1024} KB")
 
 
