@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import gc
 import json
 import shutil
@@ -12,12 +13,15 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from sketchmark.catalog import Catalog
+from sketchmark.episode import Grading
 from sketchmark.export import export
 from sketchmark.files import write_json
 from sketchmark.files.jsonl import encode, seal
 from sketchmark.folder import RunFolder
 from sketchmark.folder.records import Seen
 from sketchmark.folder.repair import repair
+from sketchmark.results.rescore import fill_scores
 from sketchmark.testing import played
 
 CELL = "maze.visual_cot"
@@ -59,10 +63,21 @@ def _peak(work: Callable[[], object]) -> int:
         gc.unfreeze()
 
 
+def _fill(folder: RunFolder) -> None:
+    """Score the episode whose row was lost in a kill."""
+    path = folder.scores_file(CELL)
+    with path.open("rb+") as file:
+        for line in file:
+            last = len(line)
+        file.truncate(path.stat().st_size - last)
+    asyncio.run(fill_scores(folder, {CELL: Catalog().task("maze")}, Grading()))
+
+
 READERS: dict[str, Callable[[RunFolder, Path], object]] = {
     "episodes": lambda folder, out: sum(1 for _ in folder.episodes(CELL)),
     "scores": lambda folder, out: sum(1 for _ in folder.scores(CELL)),
     "repair": lambda folder, out: repair(folder, dry_run=True),
+    "missing scores": lambda folder, out: _fill(folder),
     "csv": lambda folder, out: export(folder, "csv", out),
     "lmms-eval": lambda folder, out: export(folder, "lmms-eval", out),
 }

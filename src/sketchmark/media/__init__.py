@@ -97,7 +97,8 @@ _AT_ONCE = 2**20
 
 
 def _fills_its_lines(png: bytes) -> bool:
-    """Return whether a PNG file has all the bytes that its lines need. Pillow shows missing lines black."""
+    """Return whether a PNG file has all the bytes that its lines need. Pillow shows missing lines black. It takes as
+    long as decoding."""
     width, height, depth, colour, _, _, interlaced = struct.unpack(">2I5B", png[16:29])
     passes = _ADAM7 if interlaced else ((0, 0, 1, 1),)
     sides = [(-((x - width) // dx), -((y - height) // dy)) for x, y, dx, dy in passes]
@@ -226,7 +227,7 @@ class Picture:
             return pixels.values(self._decoded())
         kept = pixels.DECODED.get(self.digest)
         if kept is None:
-            image = self._decoded(by_palette=True)
+            image = self._decoded(as_stored=True)
             kept = pixels.DECODED.keep(self.digest, pixels.flat(image) or pixels.values(image.convert("RGB")))
         return kept
 
@@ -255,15 +256,19 @@ class Picture:
 
     def reduced(self, side: int) -> Image.Image:
         """Return `image()` as a square of this many pixels a side, each the mean of those that it covers."""
-        kept = self._pixels() if self._is_ours else None
+        if not self._is_ours:
+            return pixels.reduced(self._decoded(as_stored=True), side)
+        kept = self._pixels()
         return pixels.reduced(kept.padded() if isinstance(kept, pixels.Runs) else self.image(), side)
 
-    def _decoded(self, by_palette: bool = False) -> Image.Image:
-        """Return an RGB image; with `by_palette` the file's own pixels, if it has a palette that all show alike."""
+    def _decoded(self, as_stored: bool = False) -> Image.Image:
+        """Return an RGB image; with `as_stored` the file's own pixels, without a copy, if they are RGB or have a
+        palette and all decoders show them alike."""
         with self._open() as image, self._decoding():
             image.load()
-            found = image if by_palette and image.mode == "P" and pixels.shown_alike(image) else pixels.rgb(image)
-            if self.format == "png" and not _fills_its_lines(self.data):
+            alike = as_stored and image.mode in ("P", "RGB") and pixels.shown_alike(image)
+            found = image if alike else pixels.rgb(image)
+            if self.format == "png" and pixels.may_lack_lines(image) and not _fills_its_lines(self.data):
                 raise BadPicture("broken png picture: its last lines are missing")
             return found
 

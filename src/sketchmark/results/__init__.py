@@ -10,6 +10,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 from msgspec import UNSET, structs
 
 from sketchmark.answers.extractor import Opinion, can_be_asked, opinion, same_answer
@@ -20,6 +21,7 @@ from sketchmark.episode.model import Model, Usage
 from sketchmark.errors import BadInput, BadPicture, CallFailed, ExtractorFailed, RunConflict, SketchmarkError
 from sketchmark.files.jsonl import encode, seal
 from sketchmark.folder import SCORES, RunFolder, without_score
+from sketchmark.folder.columns import Rows
 from sketchmark.folder.format import Score, ScoreRow
 from sketchmark.models.wrappers import CountedModel
 from sketchmark.progress import Calls
@@ -95,9 +97,14 @@ def all_valid(folder: RunFolder, cell: str, suffix: str, grading: Grading) -> bo
     rows, episodes = folder.scored(cell, suffix, limited=False), folder.attempts(cell, limited=False)
     if without_score(episodes, rows):
         return False
+    return bool(valid_rows(rows, grading).all())
+
+
+def valid_rows(rows: Rows, grading: Grading) -> npt.NDArray[np.bool_]:
+    """Return which rows are valid: this depends on what they were scored by and on their flags."""
     kinds = rows.arrays["kind"].astype(np.int64) * (len(rows.lists["flags"]) + 1) + rows.arrays["flag"]
-    _, first = np.unique(kinds, return_index=True)
-    return all(is_valid(rows.at(int(place)), grading) for place in first)
+    _, first, inverse = np.unique(kinds, return_index=True, return_inverse=True)
+    return np.array([is_valid(rows.at(int(place)), grading) for place in first], bool)[inverse.reshape(-1)]
 
 
 def is_valid(row: Score, grading: Grading) -> bool:

@@ -330,11 +330,15 @@ def baselines(folder: RunFolder, cell: str, task: Task, mode: str, scoring: str)
         dict.fromkeys(reply for line in _ASKED.some(path, begins) for reply in guesses(_unseen(line.sample)))
     )
     every = -(-len(begins) * len(constants) // MOST_SCORED)
-    guessed = []
+    said = {reply: (Turn("say", (Part(reply, "model"),), reply=Reply(reply)),) for reply in constants}
+    grading, guessed = Grading(scoring), []
     try:
         for line in _ASKED.some(path, begins[::every]):
             sample = _unseen(line.sample)
-            scores = {reply: _scored(task, sample, reply, mode, scoring) for reply in constants}
+            scores = {
+                reply: _scored(task, Episode(sample, turns, settings={"mode": mode}), grading)
+                for reply, turns in said.items()
+            }
             guessed.append(_Guessed(list(guesses(sample)), scores))
     except Exception:  # the task's code, on a made-up reply: a missing baseline does no harm
         return {}
@@ -391,12 +395,10 @@ def _unseen(line: SampleLine) -> Sample:
     return Sample(id=line.id, pictures={}, fields=line.fields, target=line.target, groups=line.groups)
 
 
-def _scored(task: Task, sample: Sample, reply: str, mode: str, scoring: str) -> dict[str, float]:
-    said = Turn("say", (Part(reply, "model"),), reply=Reply(reply))
-    episode = Episode(sample, (said,), settings={"mode": mode})
+def _scored(task: Task, episode: Episode, grading: Grading) -> dict[str, float]:
     values: dict[str, float] = {}
     for scorer in task.scorers:
-        scores: Scores = _at_once(within(allowed(scorer), scorer, sample, episode, Grading(scoring)))
+        scores: Scores = _at_once(within(allowed(scorer), scorer, episode.sample, episode, grading))
         values |= {name: float(value) for name, value in scores.values.items() if value is not None}
     return values
 
