@@ -27,6 +27,7 @@ from sketchmark.models.providers.weights import (
     Source,
     Weights,
     Wording,
+    end_of_turn,
     load,
     out_of_memory,
     release_memory,
@@ -231,6 +232,9 @@ def render(processor: Any, context: Context, template: Mapping[str, Any] = AS_IS
 
 
 def _rendered(processor: Any, context: Context, template: Mapping[str, Any]) -> str:
+    if (end := end_of_turn(processor)) and getattr(processor, "chat_template", None) is None:
+        turns = layout.messages(layout.system_as_user(context))
+        return end.join("".join(part.text or processor.image_token for part in turn.parts) for turn in turns)
     chat = [
         {
             "role": message.role,
