@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 PIP_INSTALL := pip install --disable-pip-version-check
 HERE := not local and not ray and not litellm and not llama and not servers and not training and not trainers
 
-.PHONY: demo test test-quick coverage check test-local test-ray test-litellm test-llama test-training test-trainers test-verifiers test-openenv test-skyrl test-servers environments fuzz lmms-eval-tasks soak bench bench-peers bench-local audit browser latex docs dist clean
+.PHONY: demo test test-quick coverage check test-local test-ray test-litellm test-llama test-training test-trainers test-verifiers test-openenv test-skyrl test-verl test-servers environments fuzz lmms-eval-tasks soak bench bench-peers bench-local audit browser latex docs dist clean
 
 $(VENV)/.base: pyproject.toml
 	@echo "Installing Sketchmark into $(VENV), which takes about a minute the first time"
@@ -107,10 +107,17 @@ test-training: .venv-training/.ready  # the environments of trainers, with their
 	test -z "$(LISTING)" || $(@D)/bin/$(PIP_INSTALL) --quiet --no-deps $(LISTING)
 	touch $@
 
-test-verifiers test-openenv test-skyrl: test-%: .venv-%/.ready
+.venv-verl/.ready: pyproject.toml  # of UniRL, which asks for Python 3.12, only the client of reward servers is tested
+	test -x .venv-verl/bin/python || $(PYTHON) -m venv .venv-verl
+	.venv-verl/bin/$(PIP_INSTALL) --quiet torch==2.13.0
+	.venv-verl/bin/$(PIP_INSTALL) --quiet torch==2.13.0 verl==0.9.1 -e . pytest pytest-asyncio
+	.venv-verl/bin/$(PIP_INSTALL) --quiet --no-deps --ignore-requires-python unirl==0.2.0
+	touch $@
+
+test-verifiers test-openenv test-skyrl test-verl: test-%: .venv-%/.ready
 	.venv-$*/bin/pytest -m trainers tests/training/test_$*.py tests/training/test_hubs.py -W ignore
 
-test-trainers: test-verifiers test-openenv test-skyrl
+test-trainers: test-verifiers test-openenv test-skyrl test-verl
 
 .venv-vllm/.ready .venv-omni/.ready: pyproject.toml  # torch first: the others' wheels are built for CUDA
 	test -x $(@D)/bin/python || $(PYTHON) -m venv $(@D)

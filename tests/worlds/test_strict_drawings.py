@@ -213,8 +213,8 @@ def _webp(picture: Picture) -> Picture:
 @worlds
 @pytest.mark.parametrize("name", [*DISTORTIONS, *ROUGH])
 def test_true_frames_are_right_also_distorted(world: str, name: str) -> None:
-    if world == "jigsaw" and name in ROUGH:
-        pytest.skip("details of a scene are lost")
+    if world == "jigsaw" and name == "on a larger page":
+        pytest.skip("panels are compared whole")
     drawn = [{**DISTORTIONS, **ROUGH}[name](frame) for frame in frames(world)]
     assert all(scored(world, drawn).notes["frames_right"])
 

@@ -324,14 +324,14 @@ _SEEING = {
     "better": "Seeing helps on",
     "worse": "Seeing hurts on",
     "unclear": "Whether seeing helps is unclear on",
-    NO_CHANGE: "No change by seeing the images on",
+    NO_CHANGE: "No change seen by showing the images on",
 }
 
 _PERCEPTION = {
     "better": "Perception loses points on",
     "worse": "The image is worth more than its text on",
     "unclear": "Whether perception loses points is unclear on",
-    NO_CHANGE: "No difference between the image and its text on",
+    NO_CHANGE: "No difference seen between the image and its text on",
 }
 
 

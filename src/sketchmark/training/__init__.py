@@ -30,8 +30,7 @@ from sketchmark.episode.sample import Context, Part, Sample
 from sketchmark.errors import BadInput, BadPicture, CallFailed
 from sketchmark.media import Picture
 from sketchmark.tasks import Mode, Task
-from sketchmark.worlds import FIRST_TRAINING_SEED, LEVELS, Argument
-from sketchmark.worlds.steps import MIXED
+from sketchmark.worlds import FIRST_TRAINING_SEED, LEVELS, MIXED, Argument
 
 Wanted = Literal["say", "draw", ""]
 """What the model is asked for next; empty at the end."""

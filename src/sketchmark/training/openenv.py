@@ -22,7 +22,7 @@ from sketchmark.episode.sample import Part
 from sketchmark.errors import BadInput, MissingExtra
 from sketchmark.media import Picture
 from sketchmark.serve import LOOPBACK, NO_FAULTS, Gate
-from sketchmark.training import Course, Game, Outcome, Wanted, bytes_in
+from sketchmark.training import Course, Game, Outcome, Wanted, bytes_in, worlds
 
 try:
     import uvicorn
@@ -99,7 +99,7 @@ class WorldEnvironment(Environment[WorldAction, WorldObservation, WorldState]): 
         self,
         seed: int | None = None,
         episode_id: str | None = None,
-        world: str = "maze",
+        world: str = "",
         mode: str = "visual_cot",
         level: int | None = None,
         look: str = "",
@@ -107,6 +107,7 @@ class WorldEnvironment(Environment[WorldAction, WorldObservation, WorldState]): 
     ) -> WorldObservation:
         if unknown:
             raise BadInput(f"reset takes no {', '.join(unknown)}"[:200], "seed, world, mode, level, look")
+        world = world or worlds()[0]
         seed = SystemRandom().randrange(2**31) if seed is None else seed
         self._game = Game(Course(world, mode), seed, level, look)
         self._state = WorldState(episode_id=episode_id, world=world, mode=mode, seed=seed)

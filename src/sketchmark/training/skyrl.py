@@ -31,9 +31,7 @@ Messages = list[dict[str, Any]]
 class WorldTextEnv(BaseTextEnv):  # type: ignore[misc]
     """One episode of a world."""
 
-    def __init__(
-        self, env_config: Any = None, extras: Mapping[str, Any] | None = None, *, world: str = "maze"
-    ) -> None:
+    def __init__(self, env_config: Any = None, extras: Mapping[str, Any] | None = None, *, world: str) -> None:
         super().__init__()
         given = extras or {}
         mode = str(given.get("mode", "direct"))

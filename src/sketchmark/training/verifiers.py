@@ -23,7 +23,7 @@ from sketchmark.episode.model import Model, Options
 from sketchmark.errors import CallFailed, MissingExtra
 from sketchmark.models.providers.openai import OpenAI
 from sketchmark.models.providers.openai_wire import OpenAIWire, to_openai
-from sketchmark.training import Content, Course, Game, Marks, Weights, bytes_in, chat_parts
+from sketchmark.training import Content, Course, Game, Marks, Weights, bytes_in, chat_parts, worlds
 from sketchmark.worlds import LEVELS
 
 try:
@@ -38,7 +38,7 @@ Replies = tuple[tuple[str, str], ...]
 class WorldConfig(vf.TasksetConfig):  # type: ignore[misc]
     """The settings of a taskset: `--env.taskset.world gears`."""
 
-    world: str = "maze"
+    world: str = worlds()[0]
     mode: str = "visual_cot"
     levels: tuple[int, ...] = LEVELS
     looks: tuple[str, ...] = ()
