@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from itertools import combinations
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -299,9 +299,6 @@ _GAIN, _OFFSET = (0.7, 1.3), 45.0
 _BLACK, _WHITE = 4, 251
 _WORST, _MEAN = 60.0, 9.0
 """Largest difference of a block of pixels, and of all blocks on average, that blur and compression may cause."""
-_DRAWN, _CHANGED = 0.7, 24.0
-"""Least share of a step that must be drawn, and the least change of a block that counts as one. Blur of three pixels
-and compression leave more than 0.8 of a step."""
 
 
 def page_of(values: Values) -> NDArray[np.float64]:
@@ -378,41 +375,20 @@ def named(colours: NDArray[np.float64], palette: Mapping[str, str], most: float 
     ]
 
 
-def blocks(image: Image.Image) -> Values:
-    """Return the mean colours of an image's blocks, in which images are compared: (blocks, 3)."""
-    return np.asarray(reduced(image, _BLOCKS)).reshape(-1, 3)
-
-
-def _recolouring(drawn: NDArray[np.float32], seen: NDArray[np.float32]) -> tuple[Any, Any]:
-    """Return the even change of the colours from a rendering to an image: a gain and an offset of each channel.
-    Blocks that it makes black or white do not tell how much it is."""
+def explains(rendered: Image.Image, shown: Image.Image) -> bool:
+    """Return whether an image shows a rendering and nothing else. It is compared block by block, so that scaling,
+    blur and compression do not matter, and an even change of the colours is subtracted first. Blocks that it makes
+    black or white do not tell how much it is."""
+    drawn, seen = (np.asarray(reduced(one, _BLOCKS), np.float32).reshape(-1, 3) for one in (rendered, shown))
     tells = ((seen > _BLACK) & (seen < _WHITE)).astype(np.float32)
     count = np.maximum(tells.sum(axis=0), 1)
     means = [np.einsum("ij,ij->j", tells, one) / count for one in (drawn, seen)]
     centred = (drawn - means[0]) * tells
     spread = np.einsum("ij,ij->j", centred, centred)
     gain = (np.einsum("ij,ij->j", centred, seen) / np.maximum(spread, 1e-6)).clip(*_GAIN)
-    return gain, (means[1] - gain * means[0]).clip(-_OFFSET, _OFFSET)
-
-
-def explains(rendered: Values, shown: Values) -> bool:
-    """Return whether an image shows a rendering and nothing else, by the blocks of both. Scaling, blur, compression
-    and an even change of the colours do not matter."""
-    drawn, seen = rendered.astype(np.float32), shown.astype(np.float32)
-    gain, offset = _recolouring(drawn, seen)
+    offset = (means[1] - gain * means[0]).clip(-_OFFSET, _OFFSET)
     away = np.abs(seen - (drawn * gain + offset).clip(0, 255)).max(axis=1)
     return bool(away.max() <= _WORST and away.mean() <= _MEAN)
-
-
-def shows_step(before: Values, after: Values, shown: Values) -> bool:
-    """Return whether most of the difference between two renderings is drawn, by their blocks: by contrast, and by the
-    number of blocks that changed. An image that shows both at once may be read as either, and counts as neither."""
-    old, new, seen = (one.astype(np.float32) for one in (before, after, shown))
-    gain, offset = _recolouring(new, seen)
-    old, step = old * gain + offset, (new - old) * gain
-    drawn, whole = ((one * step).sum(axis=1) for one in (seen - old, step))
-    moved = (drawn > whole / 2)[whole > _CHANGED**2]
-    return bool(drawn.sum() >= _DRAWN * whole.sum() and (not moved.size or moved.mean() >= _DRAWN))
 
 
 @lru_cache(maxsize=4096)

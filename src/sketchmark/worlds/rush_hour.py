@@ -271,9 +271,6 @@ class RushHour(StepWorld[Park]):
             return None
         return _park([[_LETTERS.get(letter) for letter in row] for row, _ in rows], exits[0])
 
-    def drawn_like(self, state: Park, other: Park) -> Park:
-        return replace(state, look=other.look, angle=other.angle)
-
     def paint_on(self, pen: ImageDraw.ImageDraw, state: Park, size: int) -> None:
         look = _LOOKS[state.look or "plain"]
         angle = state.angle if state.look == "turned" else 0

@@ -7,8 +7,7 @@ A world is a subclass of `StepWorld`: a scene, its rules, a painter, an image re
 Scores: `NAME_right` (every right answer counts, by `accepts`), `NAME_shortest` if the answer is a list of moves, and
 with drawings `NAME_img_exact`, `NAME_img_frame_acc`, `NAME_img_legal` (drawn frames that follow from the one before
 by one legal step), `NAME_parse_*`. An image counts as read only if a rendering of what was read in it explains all of
-it: marks, collages and half-drawn scenes are unread. So is a drawing that shows the scene before the step and the one
-after it at once.
+it: marks, collages and half-drawn scenes are unread.
 """
 
 from __future__ import annotations
@@ -85,7 +84,6 @@ class StepWorld(StepByStep[Some]):
     def __init__(self) -> None:
         self._seen: Recent[tuple[Some | None]] = Recent(512)
         self._drawn: Recent[Picture] = Recent(64)
-        self._blocks: Recent[Values] = Recent(128)
         self._pages: Recent[Image.Image] = Recent(8_000_000, lambda page: page.width * page.height)
 
     @abstractmethod
@@ -129,10 +127,6 @@ class StepWorld(StepByStep[Some]):
         """Return whether an answer is right. Override it if there may be several right ones."""
         return list(answer) == self.conclude_from(first, self.solve(first))
 
-    def drawn_like(self, state: Some, other: Some) -> Some:
-        """Return a scene in the look of another. Override it if equal scenes differ in more than the look."""
-        return replace(state, look=other.look)
-
     def in_words(self, state: Some) -> str:
         return f"The state is now:\n{self.write(state)}"
 
@@ -166,15 +160,9 @@ class StepWorld(StepByStep[Some]):
         seen = self.see(values, name)
         if seen is None:
             return None
-        scene, found = replace(seen, look=name), self._blocks.keep(picture.digest, boards.blocks(shown))
+        scene = replace(seen, look=name)
         sizes = (boards.READ_AT, SIZE, min(_LARGEST, max(picture.size)))  # edges are rounded differently
-        return scene if any(boards.explains(self._painted(scene, size), found) for size in sizes) else None
-
-    def _painted(self, state: Some, size: int) -> Values:
-        """Return the blocks of a scene's rendering."""
-        key = (repr(state), size)  # equal scenes may be drawn differently
-        found = self._blocks.get(key)
-        return self._blocks.keep(key, boards.blocks(self.paint(state, size))) if found is None else found
+        return scene if any(boards.explains(self.paint(scene, size), shown) for size in sizes) else None
 
     def puzzle(self, seed: int, level: int, look: str) -> Some:
         """Return the puzzle of a seed: the same in every process."""
@@ -286,7 +274,7 @@ class StepWorld(StepByStep[Some]):
             values[f"{self.name}_shortest"] = float(right and len(answer or ()) == len(truth))
         notes: dict[str, Any] = {"answer": answer, "expected": truth}
         if episode.draw_attempts:
-            drawn, state = self._drawings(first, episode, grading), first
+            drawn, state = self._drawings(episode, grading), first
             expected = [state := self.after(state, step) for step in sample.target["moves"]]
             legal = moves.share_legal(first, drawn, self._follows)
             found, notes["frames_right"] = moves.frame_scores(
@@ -299,9 +287,8 @@ class StepWorld(StepByStep[Some]):
         """Score the drawings for RA and AL without a judge."""
         if not episode.drawings:
             return Scores({})
-        first, found = self._first(sample), self.score(sample, episode, Grading())
-        drawn = self._drawings(first, episode, Grading())
-        implied, answer = self._implied(first, episode.drawings), found.notes["answer"]
+        found, drawn = self.score(sample, episode, Grading()), self._drawings(episode, Grading())
+        implied, answer = self._implied(self._first(sample), episode.drawings), found.notes["answer"]
         agrees = None if answer is None or implied is None else float(answer == implied)
         read = sum(state is not None for state in drawn)
         return Scores(
@@ -315,26 +302,8 @@ class StepWorld(StepByStep[Some]):
             raise BadInput(f"{sample.id}: its target is not a puzzle of {self.name}")
         return found
 
-    def _drawings(self, first: Some, episode: Episode, grading: Grading) -> list[Some | None]:
-        """Read the drawings. One that shows the scene before and the scene after at once is unread."""
-        found: list[Some | None] = []
-        before = first
-        for picture in episode.drawings:
-            state = None if moves.is_refused(picture, grading) else self.read(picture)
-            if state is not None and not self._shows_step(before, state, picture):
-                state = None
-            found.append(state)
-            before = state or before
-        return found
-
-    def _shows_step(self, before: Some, after: Some, picture: Picture) -> bool:
-        if before == after:
-            return True
-        shown = self._blocks.get(picture.digest)
-        if shown is None:
-            shown = boards.blocks(picture.reduced(boards.READ_AT))
-        old, new = (self._painted(one, boards.READ_AT) for one in (self.drawn_like(before, after), after))
-        return boards.shows_step(old, new, shown)
+    def _drawings(self, episode: Episode, grading: Grading) -> list[Some | None]:
+        return [None if moves.is_refused(picture, grading) else self.read(picture) for picture in episode.drawings]
 
     def _follows(self, before: Some, after: Some) -> bool:
         return any(self.legal(before, step) and self.after(before, step) == after for step in self.choices(before))
