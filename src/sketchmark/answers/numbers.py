@@ -230,11 +230,14 @@ class _NumberReader(Reader):
         last = found[-1][0]
         if sure and last is entries[-1] and last.statement.stated and _calls(last.line, found[-1][1]):
             return self._checked(values[-1], "reply")
-        if sure and (total := _total(values)):
+        ended = {group.letters for entry, group in found if entry is last}
+        if sure and len(ended) == 1 and last.statement.stated and self._concludes(last, [entry for entry, _ in found if entry is not last], entries):
+            return self._checked(values[-1], "reply")
+        if sure and (total := _total(values)) and (len(ended) > 1 or total in ended):
             return self._checked(total, "reply")
-        for entry in (*entries[-1:], *(entry for entry in entries[:1] if entry.line.groups)):
-            if entry.statement.stated and (group := _result(entry.line)):
-                return self._checked(group.letters, "reply")
+        alone = all(entry is last for entry, _ in found)
+        if (alone or last is entries[-1]) and last.statement.stated and (group := _result(last.line)):
+            return self._checked(group.letters, "reply")
         return NOTHING
 
 

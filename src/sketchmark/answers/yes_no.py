@@ -12,11 +12,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import permutations
+from operator import eq, ge, gt, le, lt
 from typing import Any
 
 from sketchmark.answers.candidates import FIRST_WORDS, Words
 from sketchmark.answers.cleanup import FIRST_SLOT, Said, said
 from sketchmark.answers.decision import Reader
+from sketchmark.answers.numbers import read_number
 from sketchmark.answers.reply import UNREAD, Parsed
 from sketchmark.answers.roles import Statement, statements
 from sketchmark.answers.vocabulary import (
@@ -90,7 +93,7 @@ _EVIDENCE = re.compile(
     r"(?:evidence|signs?|indications?|presence|trace|hint) of "
 )
 _PRESENT = re.compile(
-    rf"(?:(?:it|they|this) (?:is|are) )?(?P<no>not )?(?:clearly )?(?:{'|'.join(sorted(_THERE))}|(?P<gone>absent))"
+    rf"(?:(?:it|they|this) (?:is|are) )?(?P<no>not )?(?:clearly )?(?:{'|'.join(sorted(_THERE))}|(?P<gone>absent|none))"
 )
 _CONCLUDES = re.compile(r"(?:so|thus|hence|therefore|overall|conclusion)\b", re.I)
 _OF_THEM = re.compile(r"\b(?:both|all|each)(?: two| three)? of (?:them|these|those)\b")
@@ -107,11 +110,15 @@ _CHANGED = SETS["changing"] | word_set(
 
 @dataclass(frozen=True)
 class Asked:
-    """The sentence of a question: the roots of its words in order. `exists`: it asks if a thing is there."""
+    """The sentence of a question: the roots of its words in order. `exists`: it asks if a thing is there.
+
+    `size`: how many words at the end of the sentence, or before "than", are said of its subject.
+    """
 
     words: tuple[str, ...]
     exists: bool
     all: bool = False
+    size: int = 1
 
     @property
     def head(self) -> str:
@@ -136,7 +143,9 @@ def asked(question: str) -> Asked | None:
     while len(rest) > 1 and rest[-1] in _THERE and words[0] != "was":
         rest, exists = rest[:-1], True
     content = tuple(_roots(rest, [_root(rest[-1])]))
-    return Asked(content, exists, words[:2] == ["are", "the"]) if content else None
+    second = next((at for at, word in enumerate(words) if at > 1 and word in ("a", "an")), len(words))
+    size = max(1, len(_roots(words[second:], [_root(rest[-1])])))
+    return Asked(content, exists, words[:2] == ["are", "the"], size) if content else None
 
 
 _ODD = SETS["no_question"] | (HEDGE - {"can", "could"})
@@ -144,6 +153,8 @@ _ODD = SETS["no_question"] | (HEDGE - {"can", "could"})
 
 def read_finding(text: str, question: str) -> bool | None:
     """Return whether the reply says that it is as the question asks; None if it does not say."""
+    if bound := _BOUND.search(question):
+        return _counted(text, question, bound)
     wanted = asked(question)
     if wanted is None:
         return None
@@ -177,6 +188,23 @@ def read_finding(text: str, question: str) -> bool | None:
     return verdicts[0] if len(set(verdicts)) == 1 and not unread else None
 
 
+_BOUND = re.compile(
+    r"\A(?:is|are|was|were|does|do|can|has|have)\b[^?]{0,80}?\b(?:(?P<more>more than|over|above)"
+    r"|(?P<less>fewer than|less than|under|below)|(?P<least>at least)|(?P<most>at most)|(?P<exact>exactly))"
+    r" (?P<number>\d[\d.,]{0,12}|[a-z]{3,9})\b",
+    re.I,
+)
+
+
+def _counted(text: str, question: str, bound: re.Match[str]) -> bool | None:
+    """Compare the number of a reply with the bound that the question asks about: `more than 5`."""
+    limit, given = read_number(bound["number"]).value, read_number(text).value
+    if limit is None or given is None:
+        return None
+    compare = {"more": gt, "less": lt, "least": ge, "most": le, "exact": eq}
+    return next(holds(given, limit) for name, holds in compare.items() if bound[name])
+
+
 def _instead(said: Sequence[str], other: Sequence[str], wanted: Asked) -> bool:
     """Return whether another subject is named than was asked about: `2017 was best, not 2018`."""
     rest = list(wanted.words[len(other) :])
@@ -191,7 +219,7 @@ def _clauses(statement: Statement) -> Iterator[list[str]]:
         following = next((one for one in words[place + 1 : place + 3] if one not in ("and", "so", "but", "yet")), "")
         label = word == ":" and words[place + 1 : place + 2] and words[place + 1] in _DENYING | _THERE
         ends = word == ";" or (word == ":" and not label) or (word == "," and following in _STARTS)
-        joins = word in _JOINTS or (word == "and" and following in _STARTS - {"a", "an", "the"})
+        joins = word in _JOINTS or (word == "and" and following in _STARTS.union(_AUXILIARY) - {"a", "an", "the"})
         if clause and (ends or joins):
             yield _bare(clause)
             clause = []
@@ -233,7 +261,8 @@ def _root(word: str) -> str:
 
 def _roots(words: Sequence[str], known: Sequence[str] = ()) -> list[str]:
     """Return the roots of the words that matter: without articles, auxiliaries, commas and unknown adverbs."""
-    kept = (word for word in words if word not in _ARTICLES | _AUXILIARY | _LIGHT and word[0].isalnum())
+    skipped = _ARTICLES | _AUXILIARY | _LIGHT
+    kept = (word for word in words if (word not in skipped or _root(word) in known) and word[0].isalnum())
     return [_root(word) for word in kept if not word.endswith("ly") or _root(word) in known]
 
 
@@ -248,6 +277,8 @@ def _verdict(words: Sequence[str], wanted: Asked, subject: str) -> bool | None:
         return None if verdict is None else verdict == true
     if not words or _DOUBT.intersection(words):
         return None
+    if words[0] in _PRONOUNS and words[1:] and all(word in _AUXILIARY | {"not", "cannot"} for word in words[1:]):
+        return not _DENYING.intersection(words)  # "the path is blocked, so it cannot"
     return _there(words, wanted) if wanted.exists else _so(words, wanted, subject)
 
 
@@ -292,10 +323,9 @@ def _affirms(
     every = wanted.all and named & _SIDES
     if not set(wanted.words) <= said or every or "or" in tail or said & _NOT_HERE or not (before or tail):
         return None
-    positive = before[:1] == ["positive"]
-    beside = before[-1:] and before[-1] in _BESIDE
-    framed = all(word in _FRAME for word in before) and before[-1:] not in (["like"], ["than"], ["of"], ["for"])
-    return True if framed or positive or (beside and not {"who", "which", "that"} & {*before}) else None
+    if {"who", "which", "that", "had"}.intersection(before):
+        return None
+    return True if before[-1:] not in (["like"], ["than"], ["of"], ["for"], ["as"]) or before[0] == "positive" else None
 
 
 def _vague(words: Sequence[str]) -> bool:
@@ -334,13 +364,14 @@ def _so(words: Sequence[str], wanted: Asked, subject: str) -> bool | None:
     short = ends > 1 and (denials or wanted.words[ends] == "than")
     forms = [wanted.words, *([wanted.words[:ends]] if short else [])]
     forms += [tuple(word for word in form if word not in ("two", "three")) for form in forms if "two" in form]
-    pronoun = words[0] in _PRONOUNS or (denials and denials[0] == 0)
-    others = next((people for name, people in _PEOPLE.items() if name != words[0]), frozenset())
+    pronoun = words[0] in _PRONOUNS | _AUXILIARY or (denials and denials[0] == 0)
+    others = next((people for name, people in _PEOPLE.items() if name != words[0] in _PEOPLE), frozenset())
     meant = subject != "another" and wanted.words[0] in _PEOPLE.get(words[0], ())
-    if pronoun and not meant and (wanted.words[0] in others or (subject and subject not in wanted.words)):
+    repeated = len(wanted.words) > 2 and _follows(_unled(said), wanted.words[1:])
+    if pronoun and not (meant or repeated) and (wanted.words[0] in others or (subject and subject not in wanted.words)):
         return None
     for form in forms:
-        if len(form) < len(wanted.words) and said[-1] != form[-1]:
+        if short and len(form) <= ends and said[-1] != form[-1]:
             continue
         if _follows(said, form) or (pronoun and any(_follows(_unled(said), form[at:]) for at in range(len(form)))):
             return not denials
@@ -349,7 +380,51 @@ def _so(words: Sequence[str], wanted: Asked, subject: str) -> bool | None:
         changed = [pair for pair in zip(said, form, strict=False) if pair[0] != pair[1]]
         if len(said) == len(form) and len(changed) == 1 and changed[0] in _OPPOSITES:
             return False
-    return None
+    return _predicated(words, wanted, subject)
+
+
+_VERBS = _AUXILIARY | _LINKING | word_set("seems appears looks feels keeps")
+_SAME = word_set("same equal equally identical alike")
+
+
+def _predicated(words: Sequence[str], wanted: Asked, subject: str) -> bool | None:
+    """Return whether a clause says of its subject what the question asks of the same one, or the contrary.
+
+    The predicate is one word (`open`, `taller`); a clause without a verb is a predicate alone.
+    """
+    denials = [at for at, word in enumerate(words) if word in _DENYING]
+    than = wanted.words.index("than") if "than" in wanted.words else len(wanted.words)
+    if len(denials) > 1 or wanted.size > than or _PREPOSITIONS.intersection(wanted.words[:than]) or _OPEN & {*words}:
+        return None
+    predicate, of = [*wanted.words[than - wanted.size : than]], {*wanted.words[: than - wanted.size]}
+    verb = next((at for at, word in enumerate(words) if word in _VERBS), None)
+    named = _roots(words[:verb]) if verb is not None else []
+    named = named[: next((at for at, word in enumerate(named) if word in _PREPOSITIONS), len(named))]
+    rest = [*words] if verb is None else [*words[verb + 1 :]]
+    rest = rest[2:] if rest[:2] == ["to", "be"] else rest
+    ends = next((at for at, word in enumerate(rest) if word in (*_PREPOSITIONS, *_JOINED, ",")), len(rest))
+    said = [word for word in _roots(rest[:ends], wanted.words) if word not in _DENYING | _LINKED]
+    if verb is None and len(said) > 1:
+        return None
+    other = {*wanted.words[than + 1 :]}
+    pronoun = not named or named[-1] in _PRONOUNS
+    swapped = not pronoun and bool((other - of).intersection(named)) and not (of - other).intersection(named)
+    if (subject and subject not in of) if pronoun else not (swapped or of.intersection(named)):
+        return None
+    compared = _roots(rest[rest.index("than") + 1 :]) if "than" in rest else []
+    if compared and not pronoun and not {*compared} & ({*wanted.words} - {*named} | _PRONOUNS | {"her", "him"}):
+        return None
+    if other and _SAME.intersection(rest) and not denials:
+        return False
+    agrees = said[-len(predicate) :] == predicate or (len(said) < 3 and {*predicate} <= {*said})
+    differs = len(predicate) == 1 and (said[-1:] and (said[-1], predicate[0]) in _OPPOSITES)
+    if not (agrees or differs) or (denials and (differs or swapped)):
+        return None
+    return (agrees != swapped) != bool(denials)
+
+
+_OPEN = word_set("there either or i we")
+_JOINED = word_set("and or while who which that than")
 
 
 def _unled(said: Sequence[str]) -> Sequence[str]:
@@ -375,6 +450,8 @@ _OPPOSITES = {
     (_root(one.replace("_", " ")), _root(other.replace("_", " ")))
     for pair in TABLES["opposites"].split()
     for one, other in (pair.split("/"), pair.split("/")[::-1])
+} | {
+    (_root(one), _root(other)) for row in TABLES["exclusive"] for one, other in permutations(row.split(), 2)
 }
 
 
