@@ -358,7 +358,7 @@ class Line:
                 return False
             if word in words.RIGHT and head in ("is", "are", "seems", "looks", "appears", "must", "should"):
                 if (word == "right" and following in _BESIDE) or (
-                    word == "likely" and self.text(place - 1) not in ("most", "more")
+                    word in ("likely", "plausible") and self.text(place - 1) not in ("most", "more")
                 ):
                     return None
                 lone = word == "only" and following not in words.OPTION | words.ANSWER | words.FILLER

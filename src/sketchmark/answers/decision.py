@@ -40,6 +40,9 @@ from sketchmark.answers.vocabulary import (
 
 DISMISSING = SETS["dismissing"]
 _AFTER_LABEL = word_set(". , : ; - – — ) ! not because since as due for given based ( 。 …")
+_BESIDE = word_set("next near beside behind unlike")
+_TOPIC = word_set("looking considering regarding concerning examining checking comparing taking")
+"""Words before an option that is only looked at: `Looking at B, …`."""
 _ADDS = re.compile(r"\b(?:also|as well|too)\b", re.IGNORECASE)
 _OFFERS = re.compile(r"\b(?:options|choices|possibilities)\b[^:]{0,40}:\s?\Z", re.IGNORECASE)
 _CAPITAL = re.compile(r"(?<![\w'])[A-Z](?![\w'])")
@@ -229,7 +232,9 @@ class Reader:
         end = entries[-1]
         live = [group.letters for group in end.line.groups if self._is_live(end, group)]
         ends_otherwise = claim.how in ("concluded", "stated") and len(set(live)) == 1 and not live[0] <= claim.letters
-        return any(entry.statement.refused for entry in entries) or (ends_otherwise and end.shape == "" and not end.listed)
+        return any(entry.statement.refused for entry in entries) or (
+            ends_otherwise and end.shape == "" and not end.listed
+        )
 
     def _checked(self, letters: frozenset[str], how: str) -> Commitment:
         known = letters <= set(self.letters) if self.letters else not letters & EITHER
@@ -279,7 +284,11 @@ class Reader:
         )
         others = [entry for entry, group in live if not group.letters <= letters]
         sure = any(self._is_sure(entry, group) for entry, group in live if group.letters <= letters)
-        if letters & denied or torn or not sure or any(entry.statement.refused for entry in entries[entries.index(last) :]):
+        after = entries[entries.index(last) :]
+        open_ended = any(entry.statement.refused for entry in after) or any(
+            entry.statement.planned for entry in after[1:]
+        )
+        if letters & denied or torn or open_ended or not sure:
             return NOTHING
         if rivals and chosen is last and not self._concludes(last, others, entries):
             return NOTHING
@@ -289,7 +298,11 @@ class Reader:
         """Return whether the first statement ends with its option and the others are about theirs: `It sits on a B. A is …`"""
         group = first.line.groups[-1]
         named = len(first.line.groups) == 1 and group.start > 0 and first.line.at_edge(group)
-        return bool(named and self.letters and others) and not self.opening and all(other.line.groups[0].start == 0 for other in others)
+        return (
+            bool(named and self.letters and others)
+            and not self.opening
+            and all(other.line.groups[0].start == 0 for other in others)
+        )
 
     def _is_live(self, entry: Entry, group: Group) -> bool:
         """Return whether nothing speaks against a mention."""
@@ -307,11 +320,17 @@ class Reader:
         capitals = {sign for sign in _CAPITAL.findall(entry.statement.text) if sign in self.letters}
         unread = capitals - {"A", "I"}.union(*(one.letters for one in entry.line.groups))
         closed = entry.statement.text[-1:] in _CLOSED
-        return group.form == "words" or (closed and entry.line.is_label(group) and not unread)
+        line = entry.line
+        beside = _BESIDE.intersection(line.text(place) for place in range(max(0, group.start - 3), group.start))
+        voted = group.start == 0 and group.form == "letter" and any(token.text in ANSWER for token in line.tokens)
+        topic = line.text(0) in _TOPIC and "," in (line.text(place) for place in range(group.end, group.end + 3))
+        label = group.form == "words" or (closed and (voted or line.is_label(group)) and not unread)
+        return label and not beside and not topic
 
     def _concludes(self, last: Entry, others: Sequence[Entry], entries: Sequence[Entry]) -> bool:
         """Return whether the last statement goes beyond the others: it does not say of one what they say of others."""
-        return last is entries[-1] and not (last.listed or self.opening) and not any(_is_parallel(last, other) for other in others)
+        alike = not last.statement.corrects and any(_is_parallel(last, other) for other in others)
+        return last is entries[-1] and not (alike or last.listed or self.opening)
 
     def _left(self, entries: Sequence[Entry]) -> Commitment | None:
         """Return the option that is left if all others are denied, and nothing is said against it."""

@@ -325,7 +325,9 @@ def _affirms(
         return None
     if {"who", "which", "that", "had"}.intersection(before):
         return None
-    return True if before[-1:] not in (["like"], ["than"], ["of"], ["for"], ["as"]) or before[0] == "positive" else None
+    return (
+        True if before[-1:] not in (["like"], ["than"], ["of"], ["for"], ["as"]) or before[0] == "positive" else None
+    )
 
 
 def _vague(words: Sequence[str]) -> bool:
@@ -368,7 +370,11 @@ def _so(words: Sequence[str], wanted: Asked, subject: str) -> bool | None:
     others = next((people for name, people in _PEOPLE.items() if name != words[0] in _PEOPLE), frozenset())
     meant = subject != "another" and wanted.words[0] in _PEOPLE.get(words[0], ())
     repeated = len(wanted.words) > 2 and _follows(_unled(said), wanted.words[1:])
-    if pronoun and not (meant or repeated) and (wanted.words[0] in others or (subject and subject not in wanted.words)):
+    if (
+        pronoun
+        and not (meant or repeated)
+        and (wanted.words[0] in others or (subject and subject not in wanted.words))
+    ):
         return None
     for form in forms:
         if short and len(form) <= ends and said[-1] != form[-1]:
@@ -450,9 +456,7 @@ _OPPOSITES = {
     (_root(one.replace("_", " ")), _root(other.replace("_", " ")))
     for pair in TABLES["opposites"].split()
     for one, other in (pair.split("/"), pair.split("/")[::-1])
-} | {
-    (_root(one), _root(other)) for row in TABLES["exclusive"] for one, other in permutations(row.split(), 2)
-}
+} | {(_root(one), _root(other)) for row in TABLES["exclusive"] for one, other in permutations(row.split(), 2)}
 
 
 _IF = re.compile(r"\bsi (?!ved)", re.I)
