@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import groupby
 
+from sketchmark.answers import plain
 from sketchmark.answers.cleanup import FIRST_SLOT, unwrapped
-from sketchmark.answers.reply import plain
 from sketchmark.answers.vocabulary import AFTER_LETTER, ANSWER, BEFORE_LETTER, BREAK, OPTION, SETS, VERB
 
 SPACED = r"(?-i:[0-9A-Za-z_\u00aa-\u1fff])"

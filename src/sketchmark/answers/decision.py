@@ -295,7 +295,7 @@ class Reader:
         return self._checked(letters, "reply")
 
     def _opens_with(self, first: Entry, others: Sequence[Entry]) -> bool:
-        """Return whether the first statement ends with its option and the others are about theirs: `It sits on a B. A is …`"""
+        """Return whether the first statement ends with its option and each other one begins with its own."""
         group = first.line.groups[-1]
         named = len(first.line.groups) == 1 and group.start > 0 and first.line.at_edge(group)
         return (
@@ -312,7 +312,7 @@ class Reader:
         return not (self.phrases and is_answer(entry.line) and named_otherwise(entry.line, group))
 
     def _is_sure(self, entry: Entry, group: Group) -> bool:
-        """Return whether a mention in a finding surely names its option: not an article, a grade or part of a name."""
+        """Return whether a mention in a finding surely names its option: no article, grade or part of a name."""
         if not entry.statement.stated:
             return False
         if self.opening:
@@ -328,7 +328,7 @@ class Reader:
         return label and not beside and not topic
 
     def _concludes(self, last: Entry, others: Sequence[Entry], entries: Sequence[Entry]) -> bool:
-        """Return whether the last statement goes beyond the others: it does not say of one what they say of others."""
+        """Return whether the last statement is the conclusion: not one more item like the others."""
         alike = not last.statement.corrects and any(_is_parallel(last, other) for other in others)
         return last is entries[-1] and not (alike or last.listed or self.opening)
 

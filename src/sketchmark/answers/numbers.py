@@ -13,12 +13,12 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
+from sketchmark.answers import UNREAD, Parsed
 from sketchmark.answers import vocabulary as words
 from sketchmark.answers.candidates import FIRST_WORDS, Token, Words
 from sketchmark.answers.clauses import Group, Line
 from sketchmark.answers.cleanup import said
 from sketchmark.answers.decision import NOTHING, UNDECIDED, Commitment, Entry, Reader
-from sketchmark.answers.reply import UNREAD, Parsed
 from sketchmark.answers.roles import Claim, is_bare
 from sketchmark.answers.vocabulary import (
     ASKS_YEAR,
@@ -243,7 +243,7 @@ class _NumberReader(Reader):
 
 
 def _is_one_of_several(entries: Sequence[Entry], claim: Claim) -> bool:
-    """Return whether another number is joined to a claimed one and none is called the result: `3 here and 4 there`."""
+    """Return whether a claimed number has another beside it and no result: `3 here and 4 there`."""
     for entry in entries:
         groups = [
             group for group in entry.line.groups if not entry.line.denied(group) and not entry.line.hedged_at(group)
