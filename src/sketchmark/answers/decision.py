@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import pairwise
 
 from sketchmark.answers.candidates import Words, tokens
@@ -27,9 +28,12 @@ from sketchmark.answers.roles import (
 )
 from sketchmark.answers.vocabulary import (
     ANSWER,
+    CHOOSE,
     CONCLUDING,
     FILLER,
+    FITS,
     PRONOUN,
+    RIGHT,
     SETS,
     VERB,
     WRONG,
@@ -73,6 +77,21 @@ class Entry:
     listed: bool = False
     after_cue: bool = False
     agreed: bool = False
+
+    @cached_property
+    def answers(self) -> bool:
+        return is_answer(self.line)
+
+    @cached_property
+    def votes(self) -> bool:
+        """True if it speaks of an answer: `C gets my vote`."""
+        return any(token.text in ANSWER for token in self.line.tokens)
+
+    @cached_property
+    def unread(self) -> frozenset[str]:
+        """Capitals that may be labels but were not found to be."""
+        named = frozenset[str]().union(*(group.letters for group in self.line.groups))
+        return frozenset(_CAPITAL.findall(self.statement.text)) - named - {"A", "I"}
 
 
 @dataclass(frozen=True)
@@ -290,7 +309,7 @@ class Reader:
         )
         if letters & denied or torn or open_ended or not sure:
             return NOTHING
-        if rivals and chosen is last and not self._concludes(last, others, entries):
+        if rivals and chosen is last and not (self._concludes(last, others, entries) and _is_verdict(last)):
             return NOTHING
         return self._checked(letters, "reply")
 
@@ -309,7 +328,7 @@ class Reader:
         hedged = entry.line.hedged_at(group) or entry.line.doubted_after(group)
         if entry.line.denied(group) or hedged or not entry.statement.own:
             return False
-        return not (self.phrases and is_answer(entry.line) and named_otherwise(entry.line, group))
+        return not (self.phrases and entry.answers and named_otherwise(entry.line, group))
 
     def _is_sure(self, entry: Entry, group: Group) -> bool:
         """Return whether a mention in a finding surely names its option: no article, grade or part of a name."""
@@ -317,15 +336,12 @@ class Reader:
             return False
         if self.opening:
             return entry.line.at_edge(group) and not set('"“«') & set(entry.statement.text)
-        capitals = {sign for sign in _CAPITAL.findall(entry.statement.text) if sign in self.letters}
-        unread = capitals - {"A", "I"}.union(*(one.letters for one in entry.line.groups))
-        closed = entry.statement.text[-1:] in _CLOSED
         line = entry.line
+        closed = entry.statement.text[-1:] in _CLOSED and entry.unread.isdisjoint(self.letters)
         beside = _BESIDE.intersection(line.text(place) for place in range(max(0, group.start - 3), group.start))
-        voted = group.start == 0 and group.form == "letter" and any(token.text in ANSWER for token in line.tokens)
+        voted = group.start == 0 and group.form == "letter" and entry.votes
         topic = line.text(0) in _TOPIC and "," in (line.text(place) for place in range(group.end, group.end + 3))
-        label = group.form == "words" or (closed and (voted or line.is_label(group)) and not unread)
-        return label and not beside and not topic
+        return (group.form == "words" or (closed and (voted or line.is_label(group)))) and not (beside or topic)
 
     def _concludes(self, last: Entry, others: Sequence[Entry], entries: Sequence[Entry]) -> bool:
         """Return whether the last statement is the conclusion: not one more item like the others."""
@@ -347,14 +363,29 @@ class Reader:
         return self._checked(frozenset(left), "concluded") if len(left) == 1 and kept <= left else None
 
 
+_VERDICT = ANSWER.union(CONCLUDING, CHOOSE, FITS, RIGHT, _FINAL) - word_set("it one right left stands holds stays")
+
+
+def _is_verdict(entry: Entry) -> bool:
+    """Return whether a statement ends with an option's words, or has a word of choosing or of fitting."""
+    group = entry.line.groups[-1]
+    ends = group.form == "words" and group.start > 0 and entry.line.at_edge(group)
+    return ends or any(token.text in _VERDICT for token in entry.line.tokens)
+
+
 def _is_parallel(one: Entry, other: Entry) -> bool:
     """Return whether two statements begin alike or say the same of what they name, as the items of a list do."""
-    (start, after), (other_start, other_after) = (
-        ("" if entry.line.groups[0].start == 0 else entry.line.text(0), entry.line.text(entry.line.groups[0].end))
-        for entry in (one, other)
-    )
+    (start, before, after), (other_start, other_before, other_after) = map(_around, (one, other))
     listing = start not in FILLER | CONCLUDING | PRONOUN - {"there"}
-    return (start == other_start and listing) or (after == other_after and after.isalpha())
+    same = (before == other_before and before.isalpha()) or (after == other_after and after.isalpha())
+    return same or (start == other_start and listing)
+
+
+def _around(entry: Entry) -> tuple[str, str, str]:
+    """Return the first word of a statement, the word before its last option and the one after its first."""
+    first, last = entry.line.groups[0], entry.line.groups[-1]
+    before = next((text for text in map(entry.line.text, range(last.start - 1, -1, -1)) if text not in FILLER), "")
+    return ("" if first.start == 0 else entry.line.text(0)), before, entry.line.text(first.end)
 
 
 def _is_dismissed(entry: Entry, group: Group) -> bool:

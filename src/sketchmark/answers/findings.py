@@ -421,7 +421,7 @@ def _predicated(words: Sequence[str], wanted: Asked, subject: str) -> bool | Non
     return (agrees != swapped) != bool(denials)
 
 
-_OPEN = word_set("there either or i we")
+_OPEN = word_set("there either or i we partly partially almost nearly barely hardly somewhat half")
 _JOINED = word_set("and or while who which that than")
 
 
