@@ -28,7 +28,6 @@ from torch.nn.functional import cross_entropy
 
 import sketchmark
 from sketchmark import Picture
-from sketchmark.plots import Drawing
 from sketchmark.training import Course
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -144,25 +143,32 @@ def checker(network: Network, course: Course, samples: int, curve: list[Point]) 
     return check
 
 
-def drawn_curve(curve: Sequence[Point]) -> Drawing:
-    made = Drawing(480, 240, "Mean progress of the drawings by seconds of training")
+def svg_of(curve: Sequence[Point]) -> str:
+    """Return the curve as an SVG file: supervision in grey, reward in blue."""
     left, top, wide, high = 44.0, 16.0, 420.0, 180.0
     last = curve[-1].seconds or 1.0
+    places = [(left + wide * one.seconds / last, top + high * (1 - one.progress), one.phase) for one in curve]
+    turn = max(x for x, _, phase in places if phase != "reward")
+
+    def words(x: float, y: float, said: str, anchor: str = "middle", colour: str = "#555e6b") -> str:
+        return f'<text x="{x:.0f}" y="{y:.0f}" text-anchor="{anchor}" fill="{colour}">{said}</text>'
+
+    def line(x1: float, y1: float, x2: float, y2: float, colour: str, more: str = "") -> str:
+        return f'<line x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}" stroke="{colour}" {more}/>'
+
+    marks = ['<rect width="480" height="240" fill="#ffffff"/>']
     for tenth in range(0, 11, 2):
         y = top + high * (1 - tenth / 10)
-        made.line(left, y, left + wide, y, "line")
-        made.words(left - 6, y + 4, f"{tenth / 10:.1f}", 0.85, "quiet", anchor="end")
-    places = [(left + wide * one.seconds / last, top + high * (1 - one.progress), one.phase) for one in curve]
+        marks += [line(left, y, left + wide, y, "#d9dce1"), words(left - 6, y + 4, f"{tenth / 10:.1f}", "end")]
     for (x1, y1, _), (x2, y2, phase) in pairwise(places):
-        made.line(x1, y1, x2, y2, "own" if phase == "reward" else "quiet", 2.0)
-    turn = max(x for x, _, phase in places if phase != "reward")
-    made.line(turn, top, turn, top + high, "line", dashed=True)
-    made.words((left + turn) / 2, top + high - 8, "supervision", 0.85, "quiet", anchor="middle")
-    made.words((turn + left + wide) / 2, top + high - 8, "reward", 0.85, "own", anchor="middle")
-    made.words(
-        left + wide / 2, top + high + 30, f"seconds of CPU time, 0 to {last:.0f}", 0.85, "quiet", anchor="middle"
-    )
-    return made
+        marks.append(line(x1, y1, x2, y2, "#1f4fd1" if phase == "reward" else "#555e6b", 'stroke-width="2"'))
+    marks.append(line(turn, top, turn, top + high, "#d9dce1", 'stroke-dasharray="4 3"'))
+    marks.append(words((left + turn) / 2, top + high - 8, "supervision"))
+    marks.append(words((turn + left + wide) / 2, top + high - 8, "reward", colour="#1f4fd1"))
+    marks.append(words(left + wide / 2, top + high + 30, f"seconds of CPU time, 0 to {last:.0f}"))
+    size = 'width="480" height="240" font-family="Helvetica, Arial, sans-serif" font-size="11"'
+    label = 'role="img" aria-label="Mean progress of the drawings by seconds of training"'
+    return f'<svg xmlns="http://www.w3.org/2000/svg" {size} {label}>{"".join(marks)}</svg>\n'
 
 
 def train(out: Path, samples: int, epochs: int, updates: int, group: int, checked: int) -> list[Point]:
@@ -181,7 +187,7 @@ def train(out: Path, samples: int, epochs: int, updates: int, group: int, checke
         run()
         check(name)
         torch.save(network.state_dict(), out / f"{name}.pt")
-    drawn_curve(curve).save(out / "curve.svg")
+    (out / "curve.svg").write_text(svg_of(curve), "utf-8")
     return curve
 
 
