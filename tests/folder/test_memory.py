@@ -7,6 +7,7 @@ import gc
 import json
 import shutil
 import tracemalloc
+from collections import deque
 from collections.abc import Callable
 from pathlib import Path
 
@@ -22,6 +23,7 @@ from sketchmark.folder import RunFolder
 from sketchmark.folder.records import Seen
 from sketchmark.folder.repair import repair
 from sketchmark.results.rescore import fill_scores
+from sketchmark.runs.merge import Choice, choose
 from sketchmark.testing import played
 
 CELL = "maze.visual_cot"
@@ -95,6 +97,12 @@ def test_memory_grows_by_a_fraction_of_a_line_per_episode(
     )
     line = runs[0].episodes_file(CELL).stat().st_size / FEW
     assert (many - few) / (MANY - FEW) < line / 10, f"{few} and {many} bytes, {line:.0f} per line"
+
+
+@pytest.mark.slow
+def test_a_merge_holds_one_episode_at_a_time(runs: list[RunFolder]) -> None:
+    few, many = (_peak(lambda run=run: deque(choose([run], Choice(CELL)), 0)) for run in runs)  # type: ignore[misc]
+    assert (many - few) / (MANY - FEW) < 250, f"{few} and {many} bytes"
 
 
 def test_a_set_of_keys_takes_some_bytes_each_and_mistakes_none() -> None:

@@ -86,9 +86,9 @@ def _check_pieces(data: bytes, format: str) -> None:
         raise BadPicture(f"broken {format} picture: it has more than {_MOST_PIECES:,} pieces")
 
 
-def _has_exif(png: bytes) -> bool:
+def _has(wanted: bytes, png: bytes) -> bool:
     """Search the chunk names: a search through all bytes takes longer than sending them."""
-    return any(name == b"eXIf" for name, _, _ in islice(_pieces(png, "png"), _MOST_PIECES))
+    return any(name == wanted for name, _, _ in islice(_pieces(png, "png"), _MOST_PIECES))
 
 
 _CHANNELS = {0: 1, 2: 3, 3: 1, 4: 2, 6: 4}
@@ -278,10 +278,14 @@ class Picture:
         with self._open() as image:
             return image.mode
 
+    @cached_property
+    def _has_exif(self) -> bool:
+        return self.format == "png" and _has(b"eXIf", self.data)
+
     @property
     def is_plain(self) -> bool:
         """True if the header shows that every decoder shows it alike, as for most images; if not, `shown` decodes."""
-        if self.format == "png" and _has_exif(self.data):
+        if self._has_exif:
             return False
         with self._open() as image, self._decoding():
             return image.mode in pixels.OPAQUE and pixels.shown_alike(image)
@@ -290,6 +294,8 @@ class Picture:
     def is_animated(self) -> bool:
         """True if it has several frames that are shown one after the other."""
         if self.format not in ("gif", "png", "webp"):  # a phone's JPEG may hold its preview as a second frame
+            return False
+        if self.format == "png" and not _has(b"acTL", self.data):
             return False
         with self._open() as image, self._decoding():
             return bool(getattr(image, "is_animated", False))
@@ -336,7 +342,7 @@ class Picture:
         width, height = image.size
         if width * height > MAX_PIXELS:
             raise BadPicture(f"picture of {width}x{height} pixels is over the limit of {MAX_PIXELS}")
-        if self.format == "png" and _has_exif(self.data):
+        if self._has_exif:
             with self._decoding():
                 image.load()  # the orientation may follow the pixels
         return image

@@ -132,7 +132,8 @@ async def grade(task: Task, episode: Episode, index: int, grading: Grading) -> S
     scores, broken = await _ask_scorers(task, episode, grading) if scored else (Scores({}), [])
     if scores.unparsed and not failure and not broken:
         scores, broken = await _extracted(task, episode, grading, scores)
-    flags = [*_flags(episode), *broken]
+    animated = _animated(episode)
+    flags = [*_flags(episode), *[ANIMATED] * bool(animated), *broken]
     if "extractor" in scores.notes and not scores.unparsed and not broken:
         flags.append("extracted")
     if scores.unparsed and not failure:
@@ -145,7 +146,7 @@ async def grade(task: Task, episode: Episode, index: int, grading: Grading) -> S
         groups=dict(sample.groups),
         scored=scored and (bool(scores.values) or not broken),
         values=dict(scores.values),
-        notes=dict(scores.notes) | ({ANIMATED: animated} if (animated := _animated(episode)) else {}),
+        notes=dict(scores.notes) | ({ANIMATED: animated} if animated else {}),
         flags=sorted(set(flags)),
         calls_left_out=sum(bool(turn.reply and turn.reply.left_out) for turn in episode.turns),
         scoring=grading.scoring,
@@ -263,7 +264,7 @@ def _flags(episode: Episode) -> list[str]:
             flags.append("left_out")
         if turn.reply.finish != "stop":
             flags.append({"length": "truncated"}.get(turn.reply.finish, turn.reply.finish))
-    return flags + [ANIMATED] * bool(_animated(episode))
+    return flags
 
 
 ANIMATED = "animated"

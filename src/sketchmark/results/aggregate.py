@@ -31,6 +31,7 @@ from sketchmark.files import own_file, own_folder, write_json
 from sketchmark.files.jsonl import LineReader
 from sketchmark.folder import RunFolder, unscored
 from sketchmark.folder.builders import as_rows
+from sketchmark.folder.columns import Array
 from sketchmark.folder.format import CellRecord, SampleLine, Score
 from sketchmark.folder.lock import part_in_words
 from sketchmark.folder.results_format import Baseline, BenchmarkTotal, CellResult, Gain, Mean, Results
@@ -381,12 +382,12 @@ def _baseline(name: str, guessed: Sequence[_Guessed], constants: Sequence[str]) 
     )
 
 
-def _scored_samples(folder: RunFolder, cell: str) -> Sequence[int]:
+def _scored_samples(folder: RunFolder, cell: str) -> Array:
     """Return where the line of each scored sample begins, in the order of the samples: of its first repeat."""
     episodes, rows = folder.attempts(cell), folder.scored(cell)
     mine, theirs = episodes.align(rows)
     first = (rows.arrays["repeat"][theirs] == 0) & (rows.arrays["branch"][theirs] == 0)
-    found: list[int] = episodes.arrays["begin"][mine[rows.scored[theirs] & first]].tolist()
+    found: Array = episodes.arrays["begin"][mine[rows.scored[theirs] & first]]
     return found
 
 
