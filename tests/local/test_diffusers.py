@@ -367,6 +367,15 @@ def test_weights_that_are_missing_are_named(folder: Callable[[str], Path], tmp_p
         load_model(f"diffusers/{newer}")
 
 
+def test_a_lora_that_cannot_be_used_is_named(folder: Callable[[str], Path], tmp_path: Path) -> None:
+    with pytest.raises(DataMissing, match=r"lora=.*none: there is no such file"):
+        Diffusers(str(folder("flux")), lora=str(tmp_path / "none"))
+    for family, told in (("flux", "cannot load lora="), ("glm_image", "GlmImagePipeline takes no LoRA")):
+        with pytest.raises(CallFailed, match=told) as failed:
+            draws(folder(family), of("Draw.", RED), lora=str(tmp_path))
+        assert failed.value.stops_run and str(tmp_path) in str(failed.value)
+
+
 def test_offloaded_weights_give_the_same_drawing(folder: Callable[[str], Path]) -> None:
     asked = of("Draw a line.")
     (plain,), (offloaded,) = (draws(folder("flux"), asked, size=32, **more) for more in ({}, {"offload": "model"}))

@@ -92,6 +92,15 @@ async def test_a_seeded_sample_repeats_in_any_batch(llava: Path) -> None:
     assert alone.text != other.text
 
 
+@pytest.mark.parametrize("setting", [{"typical_p": 0.05}, {"top_k": 1}, {"min_p": 0.99}, {"repetition_penalty": 9.0}])
+async def test_settings_of_sampling_change_a_reply(llava: Path, setting: dict[str, float]) -> None:
+    model = TransformersChat(str(llava))
+    asked = [Options(max_new_tokens=24, temperature=1.5, seed=4, extra=extra) for extra in ({}, setting)]
+    plain, other = [await model.say(MIXED[0], one) for one in asked]
+    assert plain.text != other.text and set(setting) <= set(model.receives("say"))
+    await model.close()
+
+
 async def test_usage_counts_tokens_without_padding_and_pictures(llava: Path) -> None:
     model = TransformersChat(str(llava))
     short, long = await together(model, [of("?", RED), of("What is this, please?", RED, BLUE)])

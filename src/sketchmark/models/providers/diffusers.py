@@ -32,6 +32,7 @@ from sketchmark.models.providers.rows import Batcher, at_once
 from sketchmark.models.providers.weights import (
     DTYPES,
     device_named,
+    existing,
     fingerprint,
     fitted,
     one_line,
@@ -134,7 +135,7 @@ class Diffusers(Model):
         self._source, self._class_name = name, args.text("pipeline") or _class_in(name)
         self._dtype, self._device = args.choice("dtype", DTYPES) or "auto", args.text("device") or "auto"
         self._device_map, self._offload = args.text("device_map"), args.choice("offload", _OFFLOADS)
-        self._lora, self._lora_scale = args.text("lora"), args.number("lora_scale")
+        self._lora, self._lora_scale = existing(args.text("lora"), "lora"), args.number("lora_scale")
         self._from: dict[str, Any] = {key: value for key in ("variant", "revision") if (value := args.text(key))}
         if args.flag("trust_remote_code", False):
             self._from["trust_remote_code"] = True
@@ -358,21 +359,33 @@ class Diffusers(Model):
             half = device.type == "cuda" or _kind(kind).only_bfloat16
             dtype = ("bfloat16" if half else "float32") if self._dtype == "auto" else self._dtype
             found = kind.from_pretrained(self._source, dtype=getattr(torch, dtype), **self._from, **placed)
-            if self._lora:
-                found.load_lora_weights(self._lora)
-                if self._lora_scale is not None:
-                    found.set_adapters(found.get_active_adapters(), self._lora_scale)
+            self._add_lora(found)
             if self._offload == "model":
                 found.enable_model_cpu_offload(device=device)
             elif self._offload:
                 found.enable_sequential_cpu_offload(device=device)
             elif not self._device_map:
                 found.to(device)
+        except SketchmarkError:
+            raise
         except Exception as error:
             raise DataMissing(f"cannot load {self._source}: {one_line(error)}", _hint(error)) from error
         found.set_progress_bar_config(disable=True)
         repair(found)
         return found
+
+    def _add_lora(self, pipeline: Any) -> None:
+        if not self._lora:
+            return
+        try:
+            pipeline.load_lora_weights(self._lora)
+            if self._lora_scale is not None:
+                pipeline.set_adapters(pipeline.get_active_adapters(), self._lora_scale)
+        except Exception as error:
+            none = (
+                f"{type(pipeline).__name__} takes no LoRA" if isinstance(error, AttributeError) else one_line(error)
+            )
+            raise DataMissing(f"cannot load lora={self._lora}: {none}", _hint(error, "LoRA weights")) from error
 
 
 def _class_in(source: str) -> str:
@@ -480,7 +493,7 @@ def _all_fingerprints(source: str) -> str | None:
     return "-".join(fingerprint(part)[:8] for part in parts)
 
 
-def _hint(error: Exception) -> str:
+def _hint(error: Exception, what: str = "a pipeline") -> str:
     if out_of_memory(error):
         return (
             "it does not fit into memory: dtype=bfloat16, offload=model, device_map=balanced, or a smaller pipeline"
@@ -498,7 +511,7 @@ def _hint(error: Exception) -> str:
         return "its processor needs torchvision: pip install torchvision"
     if "trust_remote_code" in text:
         return "it brings its own code: trust_remote_code=true runs it, if you trust it"
-    return "a folder saved with save_pretrained, or the id of a pipeline on the hub"
+    return f"a folder saved with save_pretrained, or the id of {what} on the hub"
 
 
 PROVIDER = Provider(

@@ -44,7 +44,7 @@ _MAX_NEW_TOKENS = 1024
 _LETTERS, _PIXELS = 4, 28 * 28
 """Of a token, in most models."""
 
-_SAMPLING = ("top_p", "top_k", "min_p")
+_SAMPLING = ("top_p", "top_k", "min_p", "typical_p")
 _DECODING = ("repetition_penalty", "no_repeat_ngram_size")
 
 

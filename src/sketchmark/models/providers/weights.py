@@ -77,7 +77,7 @@ class Source:
             attn_implementation=args.text("attn_implementation") or flash,
             revision=args.text("revision"),
             trust_remote_code=args.flag("trust_remote_code", False),
-            tokenizer=args.text("tokenizer"),
+            tokenizer=existing(args.text("tokenizer"), "tokenizer"),
             peft=_adapter(owner, args),
             bits=_bits(owner, args),
             pixels={name: args.whole(name, 0, least=1) for name in _PIXELS if args.text(name)},
@@ -118,8 +118,16 @@ def _takes_text_only(model_type: str) -> bool:
     return model_type in known.MODEL_FOR_CAUSAL_LM_MAPPING_NAMES and not takes_images
 
 
+def existing(path: str | None, argument: str) -> str | None:
+    """Refuse a path that is missing. Anything else may be an id of the hub, which only loading can show."""
+    folder = Path(path or "")
+    if path and (folder.is_absolute() or path.startswith(".")) and not folder.exists():
+        raise DataMissing(f"{argument}={path}: there is no such file or folder", "a path, or an id of the hub")
+    return path
+
+
 def _adapter(owner: str, args: Arguments) -> str | None:
-    folder = args.text("peft")
+    folder = existing(args.text("peft"), "peft")
     if folder is None:
         return None
     if importlib.util.find_spec("peft") is None:
