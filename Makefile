@@ -3,9 +3,9 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PIP_INSTALL := pip install --disable-pip-version-check
-HERE := not local and not ray and not litellm and not llama and not servers and not training
+HERE := not local and not ray and not litellm and not llama and not servers and not training and not trainers
 
-.PHONY: demo test test-quick coverage check test-local test-ray test-litellm test-llama test-training test-servers environments fuzz lmms-eval-tasks soak bench bench-peers bench-local audit browser latex docs dist clean
+.PHONY: demo test test-quick coverage check test-local test-ray test-litellm test-llama test-training test-trainers test-verifiers test-openenv test-skyrl test-verl test-servers environments fuzz lmms-eval-tasks soak bench bench-peers bench-local audit browser latex docs dist clean
 
 $(VENV)/.base: pyproject.toml
 	@echo "Installing Sketchmark into $(VENV), which takes about a minute the first time"
@@ -56,7 +56,7 @@ test-quick: $(VENV)/.dev browser
 .venv-local/.ready: pyproject.toml
 	test -x .venv-local/bin/python || $(PYTHON) -m venv .venv-local
 	.venv-local/bin/$(PIP_INSTALL) --quiet torch==2.13.0
-	.venv-local/bin/$(PIP_INSTALL) --quiet torch==2.13.0 -e '.[local,diffusers,localdev]' torchvision
+	.venv-local/bin/$(PIP_INSTALL) --quiet torch==2.13.0 -e '.[local,diffusers,trl,localdev]' torchvision
 	.venv-local/bin/python tests/servers/environment.py
 	touch $@
 
@@ -96,6 +96,29 @@ test-llama: .venv-llama/.ready  # llama.cpp's own server with a real language mo
 test-training: .venv-training/.ready  # the environments of trainers, with their own packages
 	.venv-training/bin/pytest -m training tests/training/test_packages.py
 
+# Trainers whose packages cannot share an environment
+.venv-verifiers/.ready: PACKAGES := verifiers==0.4.0 -e hubs/verifiers
+.venv-openenv/.ready: PACKAGES := openenv==0.10.0
+.venv-openenv/.ready: LISTING := inspect-evals==0.26.0
+.venv-skyrl/.ready: PACKAGES := skyrl-gym==0.4.0
+.venv-verifiers/.ready .venv-openenv/.ready .venv-skyrl/.ready: pyproject.toml
+	test -x $(@D)/bin/python || $(PYTHON) -m venv $(@D)
+	$(@D)/bin/$(PIP_INSTALL) --quiet -e . $(PACKAGES) pytest pytest-asyncio
+	test -z "$(LISTING)" || $(@D)/bin/$(PIP_INSTALL) --quiet --no-deps $(LISTING)
+	touch $@
+
+.venv-verl/.ready: pyproject.toml  # of UniRL, which asks for Python 3.12, only the client of reward servers is tested
+	test -x .venv-verl/bin/python || $(PYTHON) -m venv .venv-verl
+	.venv-verl/bin/$(PIP_INSTALL) --quiet torch==2.13.0
+	.venv-verl/bin/$(PIP_INSTALL) --quiet torch==2.13.0 verl==0.9.1 -e . pytest pytest-asyncio
+	.venv-verl/bin/$(PIP_INSTALL) --quiet --no-deps --ignore-requires-python unirl==0.2.0
+	touch $@
+
+test-verifiers test-openenv test-skyrl test-verl: test-%: .venv-%/.ready
+	.venv-$*/bin/pytest -m trainers tests/training/test_$*.py tests/training/test_hubs.py -W ignore
+
+test-trainers: test-verifiers test-openenv test-skyrl test-verl
+
 .venv-vllm/.ready .venv-omni/.ready: pyproject.toml  # torch first: the others' wheels are built for CUDA
 	test -x $(@D)/bin/python || $(PYTHON) -m venv $(@D)
 	$(@D)/bin/$(PIP_INSTALL) --quiet torch==2.13.0
@@ -112,7 +135,7 @@ test-servers: .venv-vllm/.ready .venv-omni/.ready  # vLLM, vLLM-Omni and transfo
 	.venv-vllm/bin/python -m pytest -m servers tests/servers
 
 # The environments of the targets besides `test`, which CI prepares while that runs
-environments: .venv-local/.ready .venv-ray/.ready .venv-litellm/.ready .venv-llama/.ready .venv-training/.ready .venv-docs/.ready .venv-dist/.ready .venv-audit/.ready
+environments: .venv-local/.ready .venv-ray/.ready .venv-litellm/.ready .venv-llama/.ready .venv-training/.ready .venv-openenv/.ready .venv-skyrl/.ready .venv-docs/.ready .venv-dist/.ready .venv-audit/.ready
 
 .venv-fuzz/.ready: pyproject.toml
 	test -x .venv-fuzz/bin/python || $(PYTHON) -m venv .venv-fuzz

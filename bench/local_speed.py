@@ -5,8 +5,9 @@
 
 Qwen2.5-VL with 72 million random parameters in bfloat16, because lmms-eval always loads so. Images have different
 sizes, questions and replies different lengths. Each measurement is a process with one thread that loads the weights,
-answers one sample to warm up, and is then timed. Replies are compared with those of `hf/`, and with the same
-client's at the first batch size: in bfloat16 padding changes last bits and, where two tokens are close, the reply.
+answers one sample to warm up, and is then timed. For `hf/` that is a run of one sample: importing the modules of a
+run takes a second. Replies are compared with those of `hf/`, and with the same client's at the first batch size: in
+bfloat16 padding changes last bits and, where two tokens are close, the reply.
 
 * **hf/** is `sketchmark.run` without its cache: episodes, scores and the report included.
 * **lmms-eval** is the class that `--model qwen2_5_vl` uses, called with all requests at once, without its evaluator.
@@ -18,7 +19,6 @@ client's at the first batch size: in bfloat16 padding changes last bits and, whe
 from __future__ import annotations
 
 import argparse
-import asyncio
 import json
 import os
 import random
@@ -109,21 +109,26 @@ def chunks(rows: list[Any], size: int) -> Iterator[list[Any]]:
 
 def hf(weights: Path, rows: Path, size: int) -> Callable[[], dict[str, str]]:
     import sketchmark
-    from sketchmark.episode.model import Options
-    from sketchmark.episode.sample import of
     from sketchmark.models.providers.hf import TransformersChat
 
     model = TransformersChat(str(weights), batch_size=size, dtype="bfloat16", device="cpu")
-    asyncio.run(model.say(of("Ready?"), Options(max_new_tokens=2)))
 
-    def work() -> dict[str, str]:
-        folder = rows.parent / f"run-{rows.name}-{size}"
+    def work(limit: int | None = None) -> dict[str, str]:
+        folder = rows.parent / f"run-{rows.name}-{size}-{limit}"
         run = sketchmark.run(
-            model, "speed", include=[rows], trust_code=True, no_cache=True, quiet=True, output_path=folder
+            model,
+            "speed",
+            include=[rows],
+            trust_code=True,
+            no_cache=True,
+            quiet=True,
+            output_path=folder,
+            limit=limit,
         )
         found = run.folder.episodes("speed.direct")
         return {f"s{line.index}": line.turns[-1].reply.text for line in found if line.turns[-1].reply}
 
+    work(1)
     return work
 
 

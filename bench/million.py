@@ -33,7 +33,7 @@ from sketchmark.files.jsonl import encode, seal
 
 SHARDS = 2
 MODES = ("direct", "visual_cot")
-_LOOK = 5.0
+_LOOK = 1.0
 """Seconds between two looks at the processes."""
 
 

@@ -16,7 +16,8 @@ import numpy as np
 
 from sketchmark.folder.builders import as_rows
 from sketchmark.folder.format import Score
-from sketchmark.results.summary import PERSON, pair
+from sketchmark.results.gains import pair
+from sketchmark.results.summary import PERSON
 from sketchmark.stats.intervals import crossed_interval, interval
 
 SAMPLES = 30

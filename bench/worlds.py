@@ -29,11 +29,11 @@ from sketchmark.audit import audit
 from sketchmark.media import Picture
 from sketchmark.notebook import Run
 from sketchmark.stats.intervals import binomial_cdf
-from sketchmark.worlds import LEVELS, World, installed_worlds
+from sketchmark.worlds import LEVELS, MIXED, World, installed_worlds
 from sketchmark.worlds.jigsaw import panels as jigsaw
 from sketchmark.worlds.maze import board as maze
 from sketchmark.worlds.sliding import board as sliding
-from sketchmark.worlds.steps import MIXED, SIZE, StepWorld
+from sketchmark.worlds.steps import SIZE, StepWorld
 
 Distortion = Callable[[Image.Image, random.Random], Image.Image]
 SHEETS = Path(__file__).parents[1] / "docs/pictures/worlds"
@@ -116,19 +116,25 @@ class Subject:
 
 def _mazes(count: int) -> Iterator[maze.Maze]:
     for seed in range(count):
-        made = maze.generate(seed)
+        made = replace(maze.generate(seed), look=list(maze.LOOKS)[seed % len(maze.LOOKS)])
         yield from (replace(made, start=at) for at in (made.start, *maze.replay(made, maze.solve(made) or ())))
 
 
-def _tiles(count: int) -> Iterator[sliding.State]:
+def _tiles(count: int) -> Iterator[tuple[sliding.State, str]]:
     for seed in range(count):
-        state = sliding.generate(seed, 1 + seed % 8)
-        yield from (state, *sliding.replay(state, sliding.solve(state)))
+        state, look = sliding.generate(seed, 1 + seed % 8), list(sliding.LOOKS)[seed % len(sliding.LOOKS)]
+        yield from ((one, look) for one in (state, *sliding.replay(state, sliding.solve(state))))
 
 
-def _panels(count: int) -> Iterator[tuple[int, list[Picture]]]:
+def _tiles_in(picture: Picture, shown: tuple[sliding.State, str]) -> tuple[sliding.State, str] | None:
+    found = sliding.to_state(sliding.read_strictly(picture, look=shown[1]))
+    return (found, shown[1]) if found else None
+
+
+def _panels(looks: Sequence[str], count: int) -> Iterator[tuple[int, list[Picture]]]:
     for seed in range(count):
-        frames = jigsaw.frames(jigsaw.generate(seed, list(jigsaw.WRONG_KINDS)[seed % 3], size=SIZE))
+        level, look = LEVELS[seed % len(LEVELS)], looks[seed // len(LEVELS) % len(looks)]
+        frames = jigsaw.frames(jigsaw.generate(seed, size=SIZE, level=level, look=look))
         yield from ((label, frames) for label in (0, 1))
 
 
@@ -143,19 +149,23 @@ def subject_of(world: StepWorld[Any]) -> Subject:
 
 
 def subjects() -> dict[str, Subject]:
-    """All worlds. Mazes and tiles are drawn with cells that make a page of 512x512."""
+    """All worlds. Mazes and tiles are drawn with cells that make a page of 512x512. Painted jigsaws, which take long
+    to make, are apart from the printed ones."""
     return {
         "maze": Subject(
             _mazes,
             lambda state: maze.render(state, size=76),
-            lambda picture, state: maze.to_maze(maze.read_strictly(picture)),
+            lambda picture, state: maze.to_maze(maze.read_strictly(picture, look=state.look)),
         ),
         "sliding": Subject(
             _tiles,
-            lambda state: sliding.render(state, size=146),
-            lambda picture, state: sliding.to_state(sliding.read_strictly(picture)),
+            lambda shown: sliding.render(shown[0], size=146, look=shown[1]),
+            _tiles_in,
         ),
-        "jigsaw": Subject(_panels, lambda panel: panel[1][panel[0]], _panel_in),
+        **{
+            name: Subject(partial(_panels, looks), lambda panel: panel[1][panel[0]], _panel_in)
+            for name, looks in (("jigsaw", jigsaw.PRINTED), ("jigsaw_painted", (jigsaw.PAINTED,)))
+        },
         **{name: subject_of(world) for name, world in sorted(step_worlds().items())},
     }
 
@@ -215,19 +225,19 @@ def unique(worlds: Mapping[str, StepWorld[Any]], count: int) -> None:
 
 def reading(chosen: Mapping[str, Subject], count: int) -> None:
     print(f"Images read right, of {count:,} each; below: wrong/unread. {time.strftime('%Y-%m-%d')}\n")
-    print(f"{'':<12}" + "".join(f"{name:>11}" for name in DISTORTIONS))
+    print(f"{'':<15}" + "".join(f"{name:>11}" for name in DISTORTIONS))
     for name, subject in chosen.items():
         missed = [misread(subject, count, distort) for distort in DISTORTIONS.values()]
-        print(f"{name:<12}" + "".join(f"{1 - len(wrong) / count:>11.2%}" for wrong in missed))
+        print(f"{name:<15}" + "".join(f"{1 - len(wrong) / count:>11.2%}" for wrong in missed))
         unread = [sum(found is None for _, found in wrong) for wrong in missed]
         pairs = (f"{len(wrong) - lost}/{lost}" for wrong, lost in zip(missed, unread, strict=True))
-        print(f"{'':<12}" + "".join(f"{pair:>11}" for pair in pairs), flush=True)
+        print(f"{'':<15}" + "".join(f"{pair:>11}" for pair in pairs), flush=True)
 
 
 def speed(chosen: Mapping[str, Subject], count: int) -> None:
     """Made and drawn: a file for each image. Read: from that file. Together: one after the other, as in training."""
     print(f"Images of {SIZE}x{SIZE} per second of CPU time, {count:,} each, {time.strftime('%Y-%m-%d')}\n")
-    print(f"{'world':<12}{'made':>10}{'drawn':>10}{'made+drawn':>12}{'read':>10}{'together':>10}")
+    print(f"{'world':<15}{'made':>10}{'drawn':>10}{'made+drawn':>12}{'read':>10}{'together':>10}")
     for name, subject in chosen.items():
         list(itertools.islice(subject.scenes(5), 5))  # imports
         begin = time.process_time()
@@ -241,7 +251,7 @@ def speed(chosen: Mapping[str, Subject], count: int) -> None:
         spent = (made - begin, drawn - made, drawn - begin, read - drawn, read - begin)
         widths = (10, 10, 12, 10, 10)
         print(
-            f"{name:<12}" + "".join(f"{count / part:>{wide},.0f}" for part, wide in zip(spent, widths, strict=True))
+            f"{name:<15}" + "".join(f"{count / part:>{wide},.0f}" for part, wide in zip(spent, widths, strict=True))
         )
 
 
@@ -267,9 +277,15 @@ def leveled_worlds() -> list[World]:
     return [world for world in installed_worlds() if world.chances]
 
 
-def run_at(world: World, level: int, player: str, count: int, root: Path, **settings: Any) -> Run:
-    """Run a scripted player on samples of one level, all looks in turn."""
-    arguments = {"level": level} | ({"look": MIXED} if isinstance(world.play, StepWorld) else {})
+def looks_of(world: World) -> tuple[str, ...]:
+    """Return the looks of a world, in the order in which a set has them."""
+    arguments = world.making.arguments if world.making else ()
+    return tuple(look for one in arguments if one.name == "look" for look in one.among if look != MIXED)
+
+
+def run_at(world: World, level: int, player: str, count: int, root: Path, look: str = MIXED, **settings: Any) -> Run:
+    """Run a scripted player on samples of one level, by default in all looks in turn."""
+    arguments = {"level": level, "look": look}
     path = root / f"{world.name}{level}{player}{len(list(root.iterdir()))}"
     return sketchmark.run(
         f"player/{player}",
@@ -284,12 +300,13 @@ def run_at(world: World, level: int, player: str, count: int, root: Path, **sett
 
 def solved(world: World, level: int, root: Path, count: int = 2) -> tuple[float, int]:
     """Return the least mean of any metric of the solver in any mode and look, and the number of looks."""
-    looks = len(world.play.looks) if isinstance(world.play, StepWorld) else 1
-    run = run_at(world, level, "solver", count * looks, root, mode=_SOLVED)
-    cells = run.results.tasks.values()
-    assert not any(cell.failures for cell in cells)
-    shown = [len(cell.by["look"]) for cell in cells if "look" in cell.by]
-    return min(found.mean or 0.0 for cell in cells for found in cell.metrics.values()), min(shown, default=1)
+    means, shown = list[float](), set[object]()
+    for look in looks_of(world):
+        cells = run_at(world, level, "solver", count, root, look, mode=_SOLVED).results.tasks.values()
+        assert not any(cell.failures for cell in cells)
+        means += [found.mean or 0.0 for cell in cells for found in cell.metrics.values()]
+        shown |= {look for cell in cells for look in cell.by["look"]}
+    return min(means), len(shown)
 
 
 def guessed(world: World, level: int, root: Path, count: int) -> tuple[float, float]:
@@ -339,20 +356,21 @@ def players(worlds: Sequence[World], count: int) -> None:
             print(f"{world.chances[level - 1]:>10.2%}{p:>7.3f}  {kept} of {len(FAULTS)}", *lost, flush=True)
 
 
-_TILE, _GAP, _HEAD = 116, 6, 20
-_COLUMNS = 8
+_TILE, _GAP, _HEAD, _WIDEST = 116, 6, 20, 980
+_MOST_BYTES = 240_000
 
 
 def sheet(world: World) -> Image.Image:
     """Draw a puzzle of each level in each look with all its steps, as many levels next to each other as fit."""
-    looks = world.play.looks if isinstance(world.play, StepWorld) else ("",)
     rows: list[list[tuple[str, list[Picture]]]] = []
-    for look in looks:
+    for look in looks_of(world):
         shown = {level: _pictures(world, level, look) for level in LEVELS}
-        for pair in ((1, 5), (2, 4), (3,)) if len(shown[1]) < len(shown[5]) else ((level,) for level in LEVELS):
-            rows.append([(f"level {level}" + f", {look}" * bool(look), shown[level]) for level in pair])
-    side, high = _TILE + _GAP, _TILE + _GAP + _HEAD
-    page = Image.new("RGB", (_GAP + side * _COLUMNS, high * len(rows)), "#ffffff")
+        for pair in ((1, 5), (2, 4), (3,)) if len(shown[1]) < len(shown[5]) else ((1, 2), (3, 4), (5,)):
+            rows.append([(f"level {level}, {look}", shown[level]) for level in pair])
+    columns = max(sum(len(pictures) for _, pictures in row) for row in rows)
+    tile_side = min(_TILE, _WIDEST // columns - _GAP)
+    side, high = tile_side + _GAP, tile_side + _GAP + _HEAD
+    page = Image.new("RGB", (_GAP + side * columns, high * len(rows)), "#ffffff")
     pen, font = ImageDraw.Draw(page), ImageFont.load_default(13)
     for number, row in enumerate(rows):
         x, y = _GAP, high * number
@@ -360,7 +378,7 @@ def sheet(world: World) -> Image.Image:
             pen.text((x, y + 2), title, "#4b5563", font)
             for picture in pictures:
                 tile = picture.image()
-                tile.thumbnail((_TILE, _TILE), Image.Resampling.LANCZOS)
+                tile.thumbnail((tile_side, tile_side), Image.Resampling.LANCZOS)
                 page.paste(tile, (x, y + _HEAD))
                 x += side
     return page
@@ -369,8 +387,7 @@ def sheet(world: World) -> Image.Image:
 def _pictures(world: World, level: int, look: str) -> list[Picture]:
     """Return the images of one sample, then its ground-truth images."""
     assert world.making is not None
-    arguments = {"look": look} if look else {}
-    sample = next(iter(world.making.samples(seed=level, data=None, level=level, **arguments)))
+    sample = next(iter(world.making.samples(seed=level, data=None, level=level, look=look)))
     shown = [picture for name, picture in sample.pictures.items() if name != "goal" and isinstance(picture, Picture)]
     return [*shown, *(sample.frames() if sample.frames else ())]
 
@@ -379,8 +396,12 @@ def sheets(worlds: Sequence[World]) -> None:
     SHEETS.mkdir(parents=True, exist_ok=True)
     for world in worlds:
         path = SHEETS / f"{world.name}.png"
-        few = sheet(world).quantize(256, Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE)
-        few.save(path, optimize=True)
+        page = sheet(world)
+        for colours in (256, 96, 48):  # a small file for a page of documentation
+            few = page.quantize(colours, Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE)
+            few.save(path, optimize=True)
+            if path.stat().st_size < _MOST_BYTES:
+                break
         print(f"{path.name}: {few.width}x{few.height}, {path.stat().st_size // 1024} KB")
 
 

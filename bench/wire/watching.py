@@ -55,7 +55,7 @@ def watch(command: Sequence[str], cwd: Path, env: Mapping[str, str], log: Path) 
 def _look(pid: int, seen: Watched, ended: threading.Event) -> None:
     while not ended.wait(_EVERY):
         pages = files = 0
-        for one in _tree(pid):
+        for one in tree(pid):
             with suppress(OSError, IndexError):  # it has just ended
                 pages += int(Path(f"/proc/{one}/statm").read_text().split()[1])
                 files += len(os.listdir(f"/proc/{one}/fd"))  # noqa: PTH208
@@ -64,13 +64,25 @@ def _look(pid: int, seen: Watched, ended: threading.Event) -> None:
             seen.files.append(files)
 
 
-def _tree(pid: int) -> list[int]:
+def tree(pid: int) -> list[int]:
     found = [pid]
     for one in found:
         with suppress(OSError):
             for task in Path(f"/proc/{one}/task").iterdir():
                 found += map(int, (task / "children").read_text().split())
     return found
+
+
+def cpu_of(processes: Sequence[int]) -> float:
+    """Return the seconds of CPU that these processes have used so far, without children that ended."""
+    fields = [Path(f"/proc/{one}/stat").read_text().rpartition(")")[2].split() for one in processes]
+    return sum(int(one[11]) + int(one[12]) for one in fields) / os.sysconf("SC_CLK_TCK")
+
+
+def peak_of(processes: Sequence[int]) -> float:
+    """Return the sum of the largest resident memories that these processes had, in megabytes."""
+    lines = [Path(f"/proc/{one}/status").read_text().splitlines() for one in processes]
+    return sum(int(line.split()[1]) for one in lines for line in one if line.startswith("VmHWM")) / 1024
 
 
 def bytes_below(folder: Path) -> int:

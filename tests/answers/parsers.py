@@ -49,7 +49,6 @@ from sketchmark.tasks.schema import TaskFile
 from sketchmark.terminal import tables
 from sketchmark.worlds import installed_worlds, jigsaw, moves, steps
 from sketchmark.worlds import play as world_play
-from sketchmark.worlds.jigsaw import panels
 from sketchmark.worlds.maze import board as maze_board
 from sketchmark.worlds.voila import scenes
 from sketchmark.worlds.voila import sets as voila_sets
@@ -179,8 +178,8 @@ PARSERS: Mapping[str, Read] = {
     "worlds.steps": lambda text: (steps._PLAN.search(text), steps._BETWEEN_WORDS.sub(" ", text)),
     **{f"worlds.{name}": world.parse for name, world in step_worlds().items()},
     "worlds.maze.board": maze_board.from_text,
-    "worlds.jigsaw.panels": panels.better_in_text,
-    "worlds.jigsaw": lambda text: jigsaw._asked_candidate(of(text)),
+    "worlds.jigsaw": jigsaw.better_in_text,
+    "worlds.jigsaw: candidate": lambda text: jigsaw._asked_candidate(of(text)),
     "worlds.voila.scenes: statement": scenes.read_statement,
     "worlds.voila.scenes: words": lambda text: scenes._value("action", text),
     "worlds.voila.sets": voila_sets._FILE_TAIL.search,

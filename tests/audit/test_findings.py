@@ -14,7 +14,7 @@ from sketchmark.errors import BadInput, RunConflict
 from sketchmark.folder import RunFolder
 from sketchmark.markup import text
 from sketchmark.report import write_report
-from sketchmark.results.summary import Pair, Pairs
+from sketchmark.results.gains import Pair, Pairs
 from tests.audit.making import SMALL, finding, only_task, played
 
 DRAWN = next(one for one in all_contrasts() if one.name == "lost by drawing")

@@ -8,7 +8,7 @@ from pathlib import Path
 from sketchmark.comparison import compare
 from sketchmark.comparison.tables import to_terminal
 from sketchmark.folder.format import Score
-from sketchmark.results.summary import Pair, pair
+from sketchmark.results.gains import Pair, pair
 from tests.comparison.folders import rows, write_run
 
 

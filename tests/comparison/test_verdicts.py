@@ -17,7 +17,7 @@ from sketchmark.comparison.tables import to_terminal
 from sketchmark.folder import RunFolder
 from sketchmark.folder.index import RunView
 from sketchmark.report.story import story_of
-from sketchmark.results import summary
+from sketchmark.results.gains import live_gains
 from sketchmark.stats.differences import paired_difference, verdict
 from tests.comparison.folders import rows, write_run
 
@@ -103,7 +103,7 @@ def test_folder_report_and_viewer_give_the_same_verdict_on_a_real_run(tmp_path: 
     ]
     index = RunView(folder, "run")
     index.refresh()
-    assert summary.live_gains(index) == folder.results().gains
+    assert live_gains(index) == folder.results().gains
     page = html.unescape((folder.path / "report.html").read_text("utf-8"))
     assert story_of(index).headline in page
     assert all(f'class="gain {row.verdict}"' in page for row in rows)

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from sketchmark.commands.outputs import export_command
+from sketchmark.commands.folders import export_command
 from sketchmark.errors import BadInput, MissingExtra, UnknownName
 from sketchmark.export import FORMATS, export
 from sketchmark.folder import RunFolder

@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
+import asyncio
 import gc
 import json
 import shutil
 import tracemalloc
+from collections import deque
 from collections.abc import Callable
 from pathlib import Path
 
 import msgspec
 import pytest
 
+from sketchmark.catalog import Catalog
+from sketchmark.episode import Grading
 from sketchmark.export import export
 from sketchmark.files import write_json
 from sketchmark.files.jsonl import encode, seal
 from sketchmark.folder import RunFolder
 from sketchmark.folder.records import Seen
 from sketchmark.folder.repair import repair
+from sketchmark.results.rescore import fill_scores
+from sketchmark.runs.merge import Choice, choose
 from sketchmark.testing import played
 
 CELL = "maze.visual_cot"
@@ -59,10 +65,21 @@ def _peak(work: Callable[[], object]) -> int:
         gc.unfreeze()
 
 
+def _fill(folder: RunFolder) -> None:
+    """Score the episode whose row was lost in a kill."""
+    path = folder.scores_file(CELL)
+    with path.open("rb+") as file:
+        for line in file:
+            last = len(line)
+        file.truncate(path.stat().st_size - last)
+    asyncio.run(fill_scores(folder, {CELL: Catalog().task("maze")}, Grading()))
+
+
 READERS: dict[str, Callable[[RunFolder, Path], object]] = {
     "episodes": lambda folder, out: sum(1 for _ in folder.episodes(CELL)),
     "scores": lambda folder, out: sum(1 for _ in folder.scores(CELL)),
     "repair": lambda folder, out: repair(folder, dry_run=True),
+    "missing scores": lambda folder, out: _fill(folder),
     "csv": lambda folder, out: export(folder, "csv", out),
     "lmms-eval": lambda folder, out: export(folder, "lmms-eval", out),
 }
@@ -80,6 +97,12 @@ def test_memory_grows_by_a_fraction_of_a_line_per_episode(
     )
     line = runs[0].episodes_file(CELL).stat().st_size / FEW
     assert (many - few) / (MANY - FEW) < line / 10, f"{few} and {many} bytes, {line:.0f} per line"
+
+
+@pytest.mark.slow
+def test_a_merge_holds_one_episode_at_a_time(runs: list[RunFolder]) -> None:
+    few, many = (_peak(lambda run=run: deque(choose([run], Choice(CELL)), 0)) for run in runs)  # type: ignore[misc]
+    assert (many - few) / (MANY - FEW) < 250, f"{few} and {many} bytes"
 
 
 def test_a_set_of_keys_takes_some_bytes_each_and_mistakes_none() -> None:

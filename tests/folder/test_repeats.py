@@ -26,10 +26,11 @@ from sketchmark.notebook import Run
 from sketchmark.report import write_report
 from sketchmark.results import grade
 from sketchmark.results.aggregate import aggregate
+from sketchmark.results.gains import pair
 from sketchmark.results.rescore import fill_scores, settled
-from sketchmark.results.summary import mean_of, pair
+from sketchmark.results.summary import mean_of
 from sketchmark.runs.episodes import play
-from sketchmark.runs.merge import choose, merge
+from sketchmark.runs.merge import Choice, choose, merge
 from sketchmark.view import make_app
 from tests.runs.making import Speaker, make_cell, make_episode, make_row, make_sample, make_task, write_lines
 
@@ -138,7 +139,7 @@ async def test_rescoring_and_merging_keep_every_repeat(repeated: RunFolder, tmp_
     await fill_scores(repeated, {CELL: catalog.task("maze")}, Grading())
     aggregate(repeated, {CELL: catalog.task("maze")}, 0)
     assert list(repeated.scored(CELL)) == NAMES and repeated.results().tasks[CELL].n == 4
-    assert [one.key for one in choose([repeated, repeated], CELL).tries] == NAMES
+    assert [one.key for one in choose([repeated, repeated], Choice(CELL))] == NAMES
     merged = RunFolder(tmp_path / "merged")
     write_json(merged.run_file, repeated.about())
     told: list[str] = []

@@ -29,7 +29,7 @@ def _made_once(make: Callable[[Path], Path]) -> Any:
 
 
 llava, idefics3, janus, emu3 = map(_made_once, (tiny.make_llava, tiny.make_idefics3, tiny.make_janus, tiny.make_emu3))
-text = _made_once(tiny.make_text)
+text, chameleon = _made_once(tiny.make_text), _made_once(tiny.make_chameleon)
 
 
 @pytest.fixture(scope="session")

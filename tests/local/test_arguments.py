@@ -96,9 +96,10 @@ def test_a_text_checkpoint_is_a_blind_baseline_and_runs_nothing_else(text: Path,
 async def test_another_tokenizer_is_used(text: Path, llava: Path) -> None:
     model = TransformersChat(str(text), tokenizer=str(text))
     assert (await said(model, "Hi")).usage.tokens_out
-    missing = TransformersChat(str(text), tokenizer=str(llava.parent / "none"))
+    with pytest.raises(DataMissing, match=r"tokenizer=.*none: there is no such"):
+        TransformersChat(str(text), tokenizer=str(llava.parent / "none"))
     with pytest.raises(CallFailed, match="cannot load"):
-        await said(missing, "Hi")
+        await said(TransformersChat(str(text), tokenizer="nobody/none"), "Hi")
 
 
 @pytest.mark.parametrize("name", ["max_pixels", "min_pixels"])

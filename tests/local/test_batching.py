@@ -219,7 +219,7 @@ from sketchmark.models.providers.hf import TransformersChat
 from sketchmark.episode.sample import of
 
 torch.set_num_threads(1)
-SHORT = Options(max_new_tokens=2)
+SHORT = Options(max_new_tokens=8)
 
 
 def allow(more):

@@ -17,8 +17,7 @@ from sketchmark import Desk, Options
 from sketchmark.episode.model import Abilities
 from sketchmark.episode.sample import of
 from sketchmark.errors import BadInput, CallFailed
-from sketchmark.models.providers.image_tokens import Emu3, Janus
-from sketchmark.models.providers.weights import Brush
+from sketchmark.models.providers.image_tokens import Brush, Emu3, Janus
 from tests.local.tiny import BLUE, GREEN, MIXED, RED
 
 pytestmark = pytest.mark.local

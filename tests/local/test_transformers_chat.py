@@ -10,7 +10,7 @@ import pytest
 from sketchmark import Context, Options, Part, Reply
 from sketchmark.episode.sample import of
 from sketchmark.errors import BadInput, CallFailed, DataMissing, MissingExtra
-from sketchmark.models.providers.hf import TransformersChat
+from sketchmark.models.providers.hf import TransformersChat, render
 from sketchmark.models.providers.rows import Rows
 from tests.local import tiny
 from tests.local.tiny import BLUE, MIXED, RED
@@ -42,7 +42,7 @@ def sizes(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     return sizes
 
 
-@pytest.mark.parametrize("kind", ["llava", "idefics3"])
+@pytest.mark.parametrize("kind", ["llava", "idefics3", "chameleon"])
 async def test_a_batch_of_mixed_lengths_says_the_same_as_one_by_one(
     kind: str, request: pytest.FixtureRequest, sizes: list[int]
 ) -> None:
@@ -62,6 +62,21 @@ async def test_images_their_order_and_the_author_of_a_text_matter(llava: Path) -
     assert len({reply.text for reply in await together(model, [own, of("Plan.", "I go up.", "Now?")])}) == 2
 
 
+async def test_chameleon_reads_turns_and_images_in_order_without_a_chat_template(chameleon: Path) -> None:
+    model = TransformersChat(str(chameleon))
+    weights = await model.weights()
+    end = weights.processor.tokenizer.sep_token
+    asked = Context((Part("Be brief.", "system"), Part("Left "), Part(RED), Part("up", "model"), Part("Now?")))
+    text = render(weights.processor, asked)
+    assert text == f"Be brief.Left <image>{end}up{end}Now?"
+    # The image is its start, four codes and its end, and the processor marks the end of the last turn
+    characters, marks = sum(len(part.text or "") for part in asked), 3
+    assert (await model.say(asked, SHORT)).usage.tokens_in == characters + marks + 6
+    seen = [of(RED, BLUE, "?"), of(BLUE, RED, "?"), of("?", RED, BLUE)]
+    assert len({reply.text for reply in await together(model, seen)}) == 3
+    await model.close()
+
+
 async def test_the_answer_is_the_same_each_time_at_temperature_0(llava: Path) -> None:
     first, second = TransformersChat(str(llava)), TransformersChat(str(llava))
     assert await together(first, MIXED) == (await together(second, MIXED[::-1]))[::-1]
@@ -75,6 +90,15 @@ async def test_a_seeded_sample_repeats_in_any_batch(llava: Path) -> None:
     other = await model.say(MIXED[0], Options(max_new_tokens=16, temperature=1.5, seed=5))
     assert alone.text == beside.text
     assert alone.text != other.text
+
+
+@pytest.mark.parametrize("setting", [{"typical_p": 0.05}, {"top_k": 1}, {"min_p": 0.99}, {"repetition_penalty": 9.0}])
+async def test_settings_of_sampling_change_a_reply(llava: Path, setting: dict[str, float]) -> None:
+    model = TransformersChat(str(llava))
+    asked = [Options(max_new_tokens=24, temperature=1.5, seed=4, extra=extra) for extra in ({}, setting)]
+    plain, other = [await model.say(MIXED[0], one) for one in asked]
+    assert plain.text != other.text and set(setting) <= set(model.receives("say"))
+    await model.close()
 
 
 async def test_usage_counts_tokens_without_padding_and_pictures(llava: Path) -> None:

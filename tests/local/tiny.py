@@ -200,3 +200,32 @@ def make_emu3(folder: Path) -> Path:
     )  # fmt: skip
     _lively(Emu3ForConditionalGeneration(config)).save_pretrained(folder)
     return folder
+
+
+def make_chameleon(folder: Path) -> Path:
+    """Write a model without a chat template, whose images are four of sixteen codes."""
+    import torch
+    from transformers import (
+        ChameleonConfig,
+        ChameleonForConditionalGeneration,
+        ChameleonImageProcessorPil,
+        ChameleonProcessor,
+    )
+
+    torch.manual_seed(16)
+    marks = {"image_token": "<image>", "boi_token": "<boi>", "eoi_token": "<eoi>"}
+    tokenizer = _tokenizer(sep_token="<end_of_utterance>", extra_special_tokens=marks)
+    letters = str.maketrans("0123456789", "ABCDEFGHIJ")
+    tokenizer.add_tokens([f"IMGIMG{str(code).translate(letters)}Z" for code in range(16)], special_tokens=True)
+    images = ChameleonImageProcessorPil(size={"shortest_edge": 16}, crop_size={"height": 16, "width": 16})
+    ChameleonProcessor(images, tokenizer, image_seq_length=4).save_pretrained(folder)
+    text = {key: value for key, value in TEXT.items() if key != "model_type"}
+    config = ChameleonConfig(
+        **text, vocab_size=len(tokenizer), vocabulary_map=tokenizer.get_vocab(),
+        vq_config={
+            "embed_dim": 4, "num_embeddings": 16, "latent_channels": 4, "resolution": 16, "base_channels": 32,
+            "channel_multiplier": [1, 1, 1, 1], "num_res_blocks": 1, "attn_type": "vanilla",
+        },
+    )  # fmt: skip
+    _lively(ChameleonForConditionalGeneration(config)).save_pretrained(folder)
+    return folder

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from tests.local.tiny import TEXT, _lively, _tokenizer
+from tests.local.tiny import CLIP, IN_ORDER, TEXT, _lively, _tokenizer
 from tests.servers.weights import make_qwen25vl
 
 SIDE = 32
@@ -213,5 +213,120 @@ def make_longcat(folder: Path) -> Path:
     LongCatImageEditPipeline(
         scheduler=FlowMatchEulerDiscreteScheduler(), vae=_flux_vae(16), text_encoder=reader["text_encoder"],
         tokenizer=reader["tokenizer"], text_processor=reader["processor"], transformer=_lively(transformer).eval(),
+    ).save_pretrained(folder)  # fmt: skip
+    return folder
+
+
+def make_glm_image(folder: Path) -> Path:
+    """GLM-Image: a first model makes tokens of an image from the prompt and images, and a pipeline refines them."""
+    import torch
+    from diffusers import FlowMatchEulerDiscreteScheduler, GlmImagePipeline, GlmImageTransformer2DModel
+    from transformers import (
+        ByT5Tokenizer,
+        GlmImageConfig,
+        GlmImageForConditionalGeneration,
+        GlmImageImageProcessor,
+        GlmImageProcessor,
+        T5Config,
+        T5EncoderModel,
+    )
+
+    torch.manual_seed(8)
+    # Tokens of images are the first of the vocabulary: three codes, one that is not generated, start and end.
+    codes, start, end = 3, 4, 5
+    grid = {"grid_bos_token": "<fake_token_around_image>", "grid_eos_token": "<end_of_utterance>"}
+    words = _tokenizer(extra_special_tokens={"image_token": "<image>", **grid}, padding_side="left")
+    template = IN_ORDER.replace("<image>", "<boi><image><eoi>")
+    text = {key: value for key, value in TEXT.items() if key != "model_type"}
+    planner = GlmImageForConditionalGeneration(
+        GlmImageConfig(
+            text_config=text | {
+                "vocab_size": len(words), "vision_vocab_size": end + 1, "eos_token_id": end,
+                "rope_parameters": {"rope_type": "default", "rope_theta": 1e4, "mrope_section": [2, 1, 1]},
+            },
+            vision_config={
+                "depth": 1, "hidden_size": 32, "num_heads": 4, "intermediate_size": 64, "patch_size": 16,
+                "image_size": SIDE,
+            },
+            vq_config={"embed_dim": 8, "num_embeddings": codes, "latent_channels": 32},
+            image_token_id=words.convert_tokens_to_ids("<image>"), image_start_token_id=start, image_end_token_id=end,
+        )
+    )  # fmt: skip
+    planner.generation_config.suppress_tokens = [codes, start, end]  # random weights would end an image early
+    planner.generation_config._from_model_config = False
+    images = GlmImageImageProcessor(
+        patch_size=16, temporal_patch_size=1, merge_size=1, size={"shortest_edge": 32 * 32, "longest_edge": 128 * 128}
+    )
+    transformer = GlmImageTransformer2DModel(
+        in_channels=4, out_channels=4, num_layers=1, attention_head_dim=16, num_attention_heads=2, text_embed_dim=32,
+        time_embed_dim=16, condition_dim=8, prior_vq_quantizer_codebook_size=codes,
+    )  # fmt: skip
+    vae = _vae(4)
+    vae.register_to_config(latents_mean=[0.0] * 4, latents_std=[1.0] * 4)
+    glyphs = T5EncoderModel(T5Config(d_model=32, d_kv=8, d_ff=37, num_layers=1, num_heads=4, vocab_size=384))
+    GlmImagePipeline(
+        tokenizer=ByT5Tokenizer(), processor=GlmImageProcessor(images, words, chat_template=template),
+        text_encoder=glyphs.eval(), vision_language_encoder=_lively(planner).eval(), vae=vae,
+        transformer=_lively(transformer).eval(),
+        scheduler=FlowMatchEulerDiscreteScheduler(use_dynamic_shifting=True, time_shift_type="linear"),
+    ).save_pretrained(folder)  # fmt: skip
+    return folder
+
+
+def make_chrono_edit(folder: Path) -> Path:
+    """ChronoEdit, which edits an image by a film of a few frames."""
+    import torch
+    from diffusers import (
+        AutoencoderKLWan,
+        ChronoEditPipeline,
+        ChronoEditTransformer3DModel,
+        FlowMatchEulerDiscreteScheduler,
+    )
+    from transformers import CLIPImageProcessor, CLIPVisionConfig, CLIPVisionModel, UMT5Config, UMT5EncoderModel
+
+    torch.manual_seed(9)
+    words = _tokenizer(model_max_length=512)
+    vision = CLIPVisionModel(CLIPVisionConfig(**{key: value for key, value in CLIP.items() if key != "model_type"}))
+    transformer = ChronoEditTransformer3DModel(
+        num_attention_heads=2, attention_head_dim=12, in_channels=36, out_channels=16, text_dim=32, freq_dim=32,
+        ffn_dim=32, num_layers=1, image_dim=32, added_kv_proj_dim=24,
+    )  # fmt: skip
+    vae = AutoencoderKLWan(base_dim=3, z_dim=16, dim_mult=[1, 1, 1, 1], num_res_blocks=1)
+    t5 = UMT5EncoderModel(UMT5Config(d_model=32, d_kv=8, d_ff=37, num_layers=1, num_heads=4, vocab_size=len(words)))
+    ChronoEditPipeline(
+        tokenizer=words, text_encoder=t5.eval(), image_encoder=vision.eval(), vae=vae.eval(),
+        image_processor=CLIPImageProcessor(size={"shortest_edge": 28}, crop_size={"height": 28, "width": 28}),
+        transformer=_lively(transformer).eval(), scheduler=FlowMatchEulerDiscreteScheduler(),
+    ).save_pretrained(folder)  # fmt: skip
+    return folder
+
+
+def make_z_image_omni(folder: Path) -> Path:
+    """Z-Image-Omni, which draws from several images, in bfloat16 only."""
+    import torch
+    from diffusers import FlowMatchEulerDiscreteScheduler, ZImageOmniPipeline, ZImageTransformer2DModel
+    from transformers import (
+        Qwen3Config,
+        Qwen3Model,
+        Siglip2ImageProcessor,
+        Siglip2VisionConfig,
+        Siglip2VisionModel,
+    )
+
+    torch.manual_seed(10)
+    words = _tokenizer(chat_template=IN_ORDER)
+    text = {key: value for key, value in TEXT.items() if key != "model_type"}
+    transformer = ZImageTransformer2DModel(
+        in_channels=4, dim=32, n_layers=1, n_refiner_layers=1, n_heads=2, n_kv_heads=2, cap_feat_dim=32,
+        siglip_feat_dim=32, axes_dims=[8, 4, 4], axes_lens=[256, 64, 64],
+    )  # fmt: skip
+    vision = Siglip2VisionConfig(
+        hidden_size=32, intermediate_size=37, num_hidden_layers=1, num_attention_heads=4, num_patches=16, patch_size=4
+    )
+    ZImageOmniPipeline(
+        scheduler=FlowMatchEulerDiscreteScheduler(), vae=_flux_vae(4), tokenizer=words,
+        text_encoder=Qwen3Model(Qwen3Config(**text | {"head_dim": 8}, vocab_size=len(words))).eval(),
+        transformer=_lively(transformer).eval(), siglip=Siglip2VisionModel(vision).eval(),
+        siglip_processor=Siglip2ImageProcessor(patch_size=4, max_num_patches=16),
     ).save_pretrained(folder)  # fmt: skip
     return folder

@@ -47,9 +47,10 @@ def png(
 WIDTHS = {(8, 2): 120, (8, 6): 160, (8, 0): 40, (16, 0): 80, (1, 0): 5, (2, 3): 10, (4, 3): 20, (16, 6): 320}
 
 
+@pytest.mark.parametrize("pixel", [b"\0", b"\xa7"], ids=["black", "grey"])
 @pytest.mark.parametrize(("depth", "colour"), WIDTHS)
-def test_a_png_whose_data_end_early_is_refused_also_in_a_whole_stream(depth: int, colour: int) -> None:
-    line = bytes(1 + WIDTHS[depth, colour])
+def test_a_png_whose_data_end_early_is_refused_also_in_a_whole_stream(depth: int, colour: int, pixel: bytes) -> None:
+    line = b"\0" + pixel * WIDTHS[depth, colour]
     kind: Any = {"depth": depth, "colour": colour}
     assert Picture.from_bytes(png(line * 24, **kind, parts=3)).image().size == (40, 24)
     assert Picture.from_bytes(png(line * 25, **kind)).image().size == (40, 24), "more than needed does no harm"
@@ -58,9 +59,10 @@ def test_a_png_whose_data_end_early_is_refused_also_in_a_whole_stream(depth: int
             Picture.from_bytes(png(lines, **kind)).image()
 
 
-def test_an_interlaced_png_has_its_own_number_of_bytes() -> None:
+@pytest.mark.parametrize("pixel", [b"\0\0\0", b"abc"])
+def test_an_interlaced_png_has_its_own_number_of_bytes(pixel: bytes) -> None:
     sizes = [(5, 3), (5, 3), (10, 3), (10, 6), (20, 6), (20, 12), (40, 12)]
-    lines = b"".join(bytes(1 + 3 * wide) * tall for wide, tall in sizes)
+    lines = b"".join((b"\0" + pixel * wide) * tall for wide, tall in sizes)
     assert Picture.from_bytes(png(lines, interlaced=1)).image().size == (40, 24)
     with pytest.raises(BadPicture, match="broken png"):
         Picture.from_bytes(png(lines[:-1], interlaced=1)).image()

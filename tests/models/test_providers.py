@@ -87,6 +87,9 @@ def test_a_pipeline_without_its_package_says_what_to_install() -> None:
         ("azure_trapi_visual_cot", "", "azure/gpt-6-luna, image_deployment=gpt-image-2"),
         ("azure_trapi_visual_cot", "image_deployment=mine", "azure/gpt-6-luna"),
         ("bagel_unig2u", "pretrained=/w", "bagel//w"),
+        ("bagel_umm", "pretrained=/w", "bagel//w"),
+        ("huggingface", "pretrained=/w", "hf//w"),
+        ("gpt4v", "model_version=gpt-6-luna", "openai/gpt-6-luna"),
     ],
 )
 def test_names_of_lmms_eval_say_how_they_are_understood(name: str, arguments: str, told: str) -> None:
@@ -126,6 +129,12 @@ def test_a_model_of_lmms_eval_without_an_adapter_is_refused_with_a_way_out(name:
     with pytest.raises(UnknownName, match=f"{name} has no adapter here") as refused:
         load_model(name, {"pretrained": "x"})
     assert "base_url" in refused.value.hint
+
+
+def test_a_name_that_means_a_server_says_how_to_serve_the_weights() -> None:
+    with pytest.raises(UnknownName, match="vllm is a server here") as refused:
+        load_model("vllm", {"pretrained": "a/b"})
+    assert refused.value.hint == "vllm serve a/b, then --model openai/a/b --model-args base_url=URL"
 
 
 def test_bagel_says_that_its_weights_are_understood_and_what_is_missing() -> None:

@@ -21,7 +21,8 @@ from sketchmark.runs import prepare
 from sketchmark.settings import parse_arguments
 
 SAMPLING = {"top_p": 0.9, "top_k": 1, "min_p": 0.1, "repetition_penalty": 1.2, "stop": ["END"]}
-FURTHER = {"presence_penalty": 0.5, "frequency_penalty": 0.25, "min_tokens": 2}
+FURTHER: dict[str, Any] = {"presence_penalty": 0.5, "frequency_penalty": 0.25, "min_tokens": 2, "typical_p": 0.9}
+FURTHER |= {"logit_bias": {"5": -1}}
 DRAWN = {
     "num_inference_steps": 4,
     "guidance_scale": 3.5,

@@ -12,7 +12,7 @@ from click.testing import CliRunner
 from PIL import Image
 
 from sketchmark import Run
-from sketchmark.commands.outputs import plot_command
+from sketchmark.commands.folders import plot_command
 from sketchmark.errors import BadInput
 from sketchmark.folder import RunFolder
 from sketchmark.folder.results_format import Mean

@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner
 
 from sketchmark.audit import audit
-from sketchmark.commands.outputs import report_command
+from sketchmark.commands.folders import report_command
 from sketchmark.comparison import compare
 from sketchmark.folder import RunFolder
 from sketchmark.folder.index import RunView

@@ -99,6 +99,20 @@ def test_compare_says_what_more_repeats_would_gain(repeated: Path, capsys: pytes
     assert "10 samples with 3 repeats give" in said and "more samples gain more" in said
 
 
+def test_a_gain_that_is_the_same_on_every_sample_is_not_called_exact(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    sketchmark.run(
+        "player/flawed", "gears", mode="direct,visual_cot", limit=3, repeats=2, output_path=tmp_path / "run"
+    )
+    root.main(["compare", str(tmp_path / "run")], standalone_mode=False)
+    said = " ".join(capsys.readouterr().out.split())
+    assert "The gain is the same on all 3 samples" in said and "±0.0" not in said
+    root.main(["audit", str(tmp_path / "run"), "--plan", "900"], standalone_mode=False)
+    said = " ".join(capsys.readouterr().out.split())
+    assert "Plan for gears: the gain is the same on every sample" in said and "1 more samples" not in said
+
+
 def test_an_audit_plans_a_budget_of_calls_or_money(
     repeated: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -17,7 +17,8 @@ from sketchmark.folder.format import ScoreRow
 from sketchmark.folder.index import RunView
 from sketchmark.folder.results_format import Gain, Metric, Results
 from sketchmark.results import summary
-from sketchmark.results.summary import cell_result, gains, pair, summarise
+from sketchmark.results.gains import gains, live_gains, pair, paired
+from sketchmark.results.summary import cell_result, summarise
 from sketchmark.stats.differences import paired_difference
 from sketchmark.stats.intervals import interval
 from tests.runs.making import make_folder, make_row, make_task
@@ -230,9 +231,9 @@ def test_results_viewer_and_comparison_have_the_same_gain(tmp_path: Path, cluste
     index.refresh()
     (row,) = compare([folder.path]).rows
     found = row.difference
-    assert folder.results().gains == summary.live_gains(index) == [gain]
+    assert folder.results().gains == live_gains(index) == [gain]
     cells = (index.cells[names[0]], index.cells[names[1]])
-    assert summary.paired(*cells, [cells]) == gain
+    assert paired(*cells, [cells]) == gain
     assert (found.mean, (found.low, found.high), found.p) == (gain.gain, gain.ci95, gain.p)
     assert (found.helped, found.hurt, found.same, found.n) == (gain.helped, gain.hurt, gain.same, gain.n)
     assert 0 < gain.n < 60
@@ -246,7 +247,7 @@ def test_two_tasks_are_paired_each_in_its_own_score(tmp_path: Path) -> None:
     )
     index = RunView(RunFolder(tmp_path), "run")
     index.refresh()
-    found = summary.paired(index.cells["a.direct"], index.cells["b.direct"], [])
+    found = paired(index.cells["a.direct"], index.cells["b.direct"], [])
     assert (found.gain, found.metric, found.n) == (1.0, "other", 1)
     assert (found.p_holm, found.verdict) == (None, "unclear"), "nothing else is compared with it"
     assert pair(folder.scored("a.direct"), folder.scored("b.direct"), "right").difference().mean == 0.0

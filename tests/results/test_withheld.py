@@ -18,6 +18,7 @@ from sketchmark.folder import RunFolder
 from sketchmark.folder.index import RunView
 from sketchmark.report import write_report
 from sketchmark.results import summary
+from sketchmark.results.gains import live_gains, paired
 from sketchmark.results.summary import withheld
 from tests.runs.making import Speaker, make_cell, make_row, make_sample, make_task, right, run
 
@@ -79,8 +80,8 @@ async def test_the_numbers_of_a_running_run_follow(tmp_path: Path) -> None:
     index = _index((await _played(tmp_path / "run"))[0])
     drawn = index.cells[DRAWN]
     assert summary.live_result(drawn).problem == WORDS and not summary.live_result(drawn).metrics
-    assert summary.live_gains(index) == [] and summary.drawing_and_answer(drawn) is None
-    difference = summary.paired(index.cells["shades.direct"], drawn, [])
+    assert live_gains(index) == [] and summary.drawing_and_answer(drawn) is None
+    difference = paired(index.cells["shades.direct"], drawn, [])
     assert (difference.gain, difference.n) == (None, 0)
     (curve,) = summary.curves(index)
     assert {line.mode: len(line.points) for line in curve.lines} == {"direct": 2, "visual_cot": 0}

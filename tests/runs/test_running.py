@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import os
 from collections.abc import Iterable
 from contextlib import suppress
@@ -11,6 +12,7 @@ from typing import Any
 
 import pytest
 
+import sketchmark
 from sketchmark import Context, Options, Reply, Sample, Usage
 from sketchmark.episode import Episode, Grading, Scores
 from sketchmark.errors import BadInput, CannotPlay, RunConflict
@@ -290,3 +292,22 @@ async def test_the_sum_of_usage_stays_within_what_can_be_read_again(tmp_path: Pa
     assert (row.flags, row.usage["tokens_in"], row.values) == ([], 2**53, {"right": 1.0})
     await run(tmp_path, cells, model, scoring="strict,lenient")
     assert folder.results().tasks["shades.visual_cot"].metrics["right"].mean == 1.0
+
+
+def test_an_episode_leaves_no_circles_of_objects_with_its_images(tmp_path: Path) -> None:
+    """They would stay in memory until Python looks for them, which `sketchmark run` lets it do seldom."""
+    sketchmark.run(
+        "player/solver", "maze", mode="direct,visual_cot", limit=2, output_path=tmp_path / "a", no_cache=True
+    )
+    gc.collect()
+    gc.disable()
+    try:
+        sketchmark.run("player/solver", "maze", mode="visual_cot", limit=3, output_path=tmp_path / "b", no_cache=True)
+        gc.set_debug(gc.DEBUG_SAVEALL)
+        gc.collect()
+        left = {type(one).__name__ for one in gc.garbage}
+    finally:
+        gc.set_debug(0)
+        gc.garbage.clear()
+        gc.enable()
+    assert not left & {"Episode", "Sample", "Picture", "Turn", "Reply"}

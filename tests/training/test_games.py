@@ -20,7 +20,7 @@ from sketchmark.errors import BadInput
 from sketchmark.folder import RunFolder
 from sketchmark.media import Picture
 from sketchmark.testing import BLANK
-from sketchmark.training import Course, Game, Marks, Weights, worlds
+from sketchmark.training import Course, Game, Marks, Weights, bytes_in, worlds
 from sketchmark.worlds import FIRST_TRAINING_SEED, numbered_seeds
 
 WORLDS = worlds()
@@ -107,6 +107,19 @@ def test_wrong_drawings_earn_nothing_and_later_right_ones_count_as_right_but_not
     assert [late.right, late.progress, late.readable] == pytest.approx([2 / 3, 0.0, 2 / 3])
     assert course.judge(sample, [b"broken", *frames]) == Marks()
     assert course.judge(sample, [*frames, *frames]).progress == 0.5
+
+
+@pytest.mark.parametrize("world", WORLDS)
+def test_one_drawing_is_scored_as_the_frame_of_its_index_and_a_broken_one_ends_the_drawings(world: str) -> None:
+    course = Course(world)
+    sample = course.sample(11, level=3)
+    frames = [Picture.from_bytes(frame.data) for frame in (sample.frames() if sample.frames else ())]
+    for index, frame in enumerate(frames):
+        assert course.judge_frame(sample, index, frame).right == 1.0
+        assert course.judge_frame(sample, index, frames[index - 1]).right == float(frames[index - 1] == frame)
+    assert course.judge_frame(sample, len(frames), frames[0]) == course.judge_frame(sample, -1, frames[0]) == Marks()
+    torn = frames[1].data[: len(frames[1].data) // 2]
+    assert course.judge(sample, [frames[0], torn, *frames[2:]]) == course.judge(sample, frames[:1])
 
 
 def test_the_outcome_never_holds_the_solution() -> None:
@@ -223,3 +236,11 @@ print([one for one in seen if "site-packages" not in str(one) and ".py" not in s
 def test_a_game_opens_no_file_and_no_connection() -> None:
     done = subprocess.run([sys.executable, "-c", _WATCHED], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_images_come_from_data_urls_and_nothing_is_fetched_or_too_large() -> None:
+    assert bytes_in(BLANK.data_url) == BLANK.data
+    largest = "data:image/png;base64," + "A" * 21_333_332
+    assert len(bytes_in(largest)) == 15_999_999 and bytes_in(largest + "A" * 8) == b""
+    for address in ("", "http://127.0.0.1/x.png", "/etc/passwd", "data:,x", "data:image/png;base64,@", "data:text"):
+        assert bytes_in(address) == b"", address

@@ -10,11 +10,12 @@ from multiprocessing import active_children
 from typing import Any
 
 import httpx
+import numpy as np
 import pytest
 
 from sketchmark.media import Picture
 from sketchmark.testing import BLANK
-from sketchmark.training import Course
+from sketchmark.training import Course, Game, worlds
 from sketchmark.training.functions import (
     answer_reward,
     compute_frames,
@@ -29,6 +30,7 @@ COURSE = Course("gears")
 SAMPLE = COURSE.sample(7, 3)
 FRAMES = SAMPLE.frames() if SAMPLE.frames else []
 ANSWER = f'<ANSWER_JSON>["{SAMPLE.target["answer"][0]}"]</ANSWER_JSON>'
+SHARES = ("right", "legal", "readable", "progress")
 NAMED = {"world": "gears", "seed": 7, "level": 3}
 
 
@@ -152,6 +154,28 @@ async def test_a_thousand_requests_at_once_are_all_answered(url: str) -> None:
     assert all(reply.json()["results"][0]["gears_last"]["right"] == 1.0 for reply in replies)
 
 
+@pytest.mark.parametrize("world", worlds())
+def test_functions_and_server_give_the_marks_of_the_game_that_has_the_same_replies(url: str, world: str) -> None:
+    """A game has the scores of a run, which `test_games` checks."""
+    course, named = Course(world), {"world": world, "seed": 21, "level": 3}
+    sample = course.sample(21, 3)
+    true = list(sample.frames() if sample.frames else ())
+    # A table of drawings: right, one of them wrong, the last missing.
+    for drawn in (true, [true[0], *true[:1], *true[2:]], true[:-1]):
+        game = Game(course, 21, 3)
+        turn, left = game.begin(), iter(drawn)
+        while not turn.done:
+            turn = game.step(next(left, "no drawing") if turn.wanted == "draw" else ANSWER)
+        marks, columns = course.marks(game.episode), {name: [value] for name, value in named.items()}
+        said = game.episode.answer or ""
+        assert frame_reward([said], **columns, drawn=[drawn]) == [marks.progress]
+        assert answer_reward([said], **columns) == [marks.answer] and form_reward([said], **columns) == [marks.form]
+        found = compute_frames(world, np.stack([one.values.transpose(2, 0, 1) for one in drawn]), None, named)
+        assert found == {"score": marks.progress, **{name: getattr(marks, name) for name in SHARES}}
+        served = scored(url, {**asked(drawn, f"{world}_frames"), "metadata": {"seed": 21, "level": 3}})
+        assert served["results"][0][f"{world}_frames"] == {name: getattr(marks, name) for name in SHARES}
+
+
 def test_trls_functions_score_completions_by_the_columns_of_their_rows() -> None:
     made = rows("gears", 2, first=7, levels=(3,))
     assert [part["type"] for part in made[0]["prompt"][0]["content"]].count("image") == len(made[0]["images"]) == 1
@@ -167,8 +191,6 @@ def test_verls_functions_score_texts_and_tensors() -> None:
     assert compute_score("gears", ANSWER, None, {"seed": 7, "level": 3}) == {"score": 1.0, "answer": 1.0, "form": 1.0}
     assert compute_score("any", "?", None, NAMED)["score"] == 0.0
     stack = [frame.values.transpose(2, 0, 1) for frame in FRAMES]
-    import numpy as np
-
     assert compute_frames("gears", np.stack(stack), None, NAMED)["score"] == 1.0
     assert compute_frames("gears", stack[1], None, {**NAMED, "index": 1})["score"] == 1.0
     assert compute_frames("gears", stack[1], None, NAMED)["score"] == 0.0

@@ -16,7 +16,7 @@ from click.testing import CliRunner
 from playwright.sync_api import expect
 
 import sketchmark
-from sketchmark.commands.outputs import view_command
+from sketchmark.commands.folders import view_command
 from sketchmark.view import site
 from tests.view import hostile
 from tests.view.browsing import Watch, launched, window

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +12,9 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from sketchmark.errors import BadInput, UnknownName
+from sketchmark.media import Picture
+from sketchmark.worlds import LEVELS
+from sketchmark.worlds.jigsaw import panel_as_text, samples, scenes
 from sketchmark.worlds.jigsaw import panels as jigsaw
 from tests.episodes import flat, from_pixels, solid
 
@@ -18,8 +22,8 @@ DIFFICULTIES = tuple(jigsaw.WRONG_KINDS)
 
 
 def _folder(tmp_path: Path, count: int) -> Path:
-    for index, kind in zip(range(count), jigsaw.KINDS, strict=False):
-        jigsaw.paint(index, kind, (240, 170)).save(tmp_path / f"{kind}.png")
+    for index, kind in zip(range(count), scenes.KINDS, strict=False):
+        scenes.paint(index, kind, (240, 170)).save(tmp_path / f"{kind}.png")
     return tmp_path
 
 
@@ -30,6 +34,40 @@ def test_the_right_candidate_has_the_better_seams(difficulty: str) -> None:
         costs = [jigsaw.seam_cost(frame) for frame in jigsaw.frames(made)]
         assert costs[made.label] < costs[1 - made.label]
         assert made.wrong_kind in jigsaw.WRONG_KINDS[difficulty]
+
+
+@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize("look", jigsaw.LOOKS)
+def test_every_level_and_look_has_one_right_patch_and_both_completed_panels(level: int, look: str) -> None:
+    for seed in range(4):
+        made = jigsaw.generate(seed, size=128, level=level, look=look)
+        frames = jigsaw.frames(made)
+        assert frames == [jigsaw.complete(made.ref, one) for one in made.candidates]
+        costs = [jigsaw.seam_cost(frame) for frame in frames]
+        assert costs[1 - made.label] > 1.3 * costs[made.label] + 2
+        assert made.wrong_kind == jigsaw.LEVEL_KINDS[level - 1]
+        assert panel_as_text(made.ref) and not panel_as_text(frames[0])
+
+
+def test_prints_come_in_turn_with_a_level_and_painted_scenes_without_one() -> None:
+    leveled = list(islice(samples(seed=1, data=None, level=3), 6))
+    assert [one.groups["look"] for one in leveled] == [*jigsaw.PRINTED, *jigsaw.PRINTED]
+    (plain,) = islice(samples(seed=1, data=None), 1)
+    assert plain.groups == {"wrong_kind": plain.groups["wrong_kind"], "difficulty": "medium"}
+    (asked,) = islice(samples(seed=1, data=None, look="painted", level=2, size=96), 1)
+    assert asked.groups["look"] == "painted"
+    assert isinstance(asked.pictures["ref"], Picture) and asked.pictures["ref"].size == (96, 96)
+    (same,) = islice(samples(seed=1, data=None, look="painted"), 1)
+    assert same.pictures == plain.pictures
+
+
+def test_a_look_that_is_not_there_or_has_no_use_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match="no look 'neon'"):
+        samples(seed=1, data=None, level=1, look="neon")
+    with pytest.raises(BadInput, match="no look 'neon'"):
+        jigsaw.generate(1, look="neon")
+    with pytest.raises(BadInput, match="have no look"):
+        samples(seed=1, data=None, folder=str(tmp_path), look="town")
 
 
 def test_both_labels_and_all_kinds_of_wrong_patch_come_up() -> None:
@@ -80,29 +118,38 @@ def test_an_unknown_difficulty_or_size_or_scene_is_refused() -> None:
     with pytest.raises(BadInput, match="pixels wide"):
         jigsaw.generate(0, size=8)
     with pytest.raises(UnknownName, match="landscape"):
-        jigsaw.paint(0, "portrait")
+        scenes.paint(0, "portrait")
 
 
-@pytest.mark.parametrize("kind", jigsaw.KINDS)
+@pytest.mark.parametrize("kind", scenes.KINDS)
 @pytest.mark.parametrize("size", [(32, 32), (33, 47), (600, 400)])
 def test_every_kind_of_scene_can_be_painted_small_and_large(kind: str, size: tuple[int, int]) -> None:
-    scene = np.asarray(jigsaw.paint(11, kind, size))
+    scene = np.asarray(scenes.paint(11, kind, size))
     assert scene.shape == (size[1], size[0], 3)
     assert scene.std() > 8
 
 
 def test_seeds_give_different_scenes() -> None:
-    assert len({jigsaw.paint(seed, size=32).tobytes() for seed in range(40)}) == 40
+    assert len({scenes.paint(seed, size=32).tobytes() for seed in range(40)}) == 40
 
 
 def test_scenes_and_jigsaws_are_the_same_to_the_pixel_everywhere() -> None:
-    painted = hashlib.sha256(b"".join(jigsaw.paint(7, kind, 96).tobytes() for kind in jigsaw.KINDS)).hexdigest()
+    painted = hashlib.sha256(b"".join(scenes.paint(7, kind, 96).tobytes() for kind in scenes.KINDS)).hexdigest()
     assert painted == "cb913c33801b73c90297a8beb646df002a56055e77a0b320a9d01b13f705178e"
     made = [jigsaw.generate(7, difficulty) for difficulty in DIFFICULTIES]
     digests = "".join(picture.identity for one in made for picture in (one.ref, *one.candidates))
     assert (
         hashlib.sha256(digests.encode()).hexdigest()
         == "09ca64210e720d2cbbd4acf1b041e434135e4f7044113130c4fb61fb886c2329"
+    )
+
+
+def test_prints_are_the_same_to_the_pixel_everywhere() -> None:
+    made = [jigsaw.generate(7, level=level, look=look) for look in jigsaw.PRINTED for level in LEVELS]
+    digests = "".join(picture.identity for one in made for picture in (one.ref, *one.candidates, *one.completed))
+    assert (
+        hashlib.sha256(digests.encode()).hexdigest()
+        == "fadc8ef30866b6a8d0822e1b84397f01798b4ce147910d8a1ce08b8d5bc8537d"
     )
 
 

@@ -31,8 +31,9 @@ from sketchmark.folder import RunFolder
 from sketchmark.folder.builders import as_rows
 from sketchmark.folder.columns import Floats, Rows
 from sketchmark.folder.index import CellView, RunView, open_cells
+from sketchmark.results.gains import Pairs, pair
 from sketchmark.results.repeats import gain_spread, sample_codes
-from sketchmark.results.summary import Mask, Pairs, interval_of, mean_of, pair, withheld
+from sketchmark.results.summary import Mask, interval_of, mean_of, withheld
 from sketchmark.runs import More
 from sketchmark.stats.differences import CLEAR, Difference, holm
 from sketchmark.stats.intervals import Interval, as_bracket, as_percent
@@ -115,7 +116,9 @@ def divided(run: Run, budget: float, cost: Cost, most_samples: int | None = None
             found[task.name] = "a plan needs direct and drawn episodes with --repeats 2 or more"
             continue
         price = _prices(direct, own, cost)
-        if not price.of(1, 1, 1):
+        if not spread.variance(1, 1):
+            found[task.name] = "the gain is the same on every sample, so these do not show how to divide a budget"
+        elif not price.of(1, 1, 1):
             found[task.name] = "its episodes cost nothing by these prices"
         else:
             best = divide(budget, spread, price, most_samples)
@@ -239,7 +242,7 @@ def _would_settle(more: int | None) -> str:
     if more is None:
         return ""
     rounded = more if more < 20 else round(more, -1) if more < 1000 else round(more, -2)
-    return f" About {rounded:,} more samples would settle it."
+    return f" About {rounded:,} more sample{'s' * (rounded > 1)} would settle it."
 
 
 def _size(found: Difference) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import nullcontext
@@ -90,6 +91,10 @@ def _cost(price: Price | None, usage: Mapping[str, int]) -> list[str]:
     return [f"{price(usage):.2f}"] if price else []
 
 
+_OBJECTS = 20_000
+"""New objects after which Python looks for circles of them."""
+
+
 def run_and_print(*, dry_run: bool, details: bool = False, verbose: bool = False, **options: Any) -> int:
     if options.get("quiet"):
         show_progress(False)
@@ -100,6 +105,8 @@ def run_and_print(*, dry_run: bool, details: bool = False, verbose: bool = False
     if dry_run:
         print_estimate(prepared)
         return 0
+    gc.freeze()  # an episode leaves no circles of objects behind, so there is little to look for
+    gc.set_threshold(_OBJECTS)
     try:
         folder = prepared.play(report_run)
     except RunStopped:

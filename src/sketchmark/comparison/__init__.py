@@ -57,8 +57,9 @@ from sketchmark.folder.format import condition
 from sketchmark.folder.index import CellView, RunView, open_cells
 from sketchmark.folder.results_format import Results
 from sketchmark.results.aggregate import results_before
+from sketchmark.results.gains import MODE_PAIRS, Pairs, pair
 from sketchmark.results.repeats import gain_spread
-from sketchmark.results.summary import MODE_PAIRS, Pairs, pair, withheld
+from sketchmark.results.summary import withheld
 from sketchmark.stats.differences import holm
 from sketchmark.stats.intervals import Interval
 from sketchmark.stats.power import Pilot

@@ -22,7 +22,8 @@ from sketchmark.episode.desk import CANVASES
 from sketchmark.folder.builders import as_rows
 from sketchmark.folder.columns import Floats, Rows, first_seen
 from sketchmark.folder.index import CellView
-from sketchmark.results.summary import Mask, Pairs, mean_of, pair
+from sketchmark.results.gains import Pairs, pair
+from sketchmark.results.summary import Mask, mean_of
 from sketchmark.stats.differences import Difference, holm, trend
 from sketchmark.stats.intervals import Interval, as_percent
 

@@ -100,6 +100,8 @@ class Further:
 
     @property
     def sentence(self) -> str:
+        if not self.half_width:
+            return f"The gain is the same on all {self.samples} samples, so they do not show what more would give."
         now, samples, repeats = (as_percent(one) for one in (self.half_width, self.twice_samples, self.twice_repeats))
         half = f"Half of that takes {self.repeats_for_half} repeats or" if self.repeats_for_half else _NO_REPEATS
         better = "more samples gain more" if samples != repeats else "both gain as much"

@@ -18,7 +18,7 @@ from sketchmark.comparison.findings import (
 )
 from sketchmark.folder.results_format import CellResult, Gain, Mean, Repeats, Results
 from sketchmark.results.aggregate import own_numbers, why_none
-from sketchmark.results.summary import PERCEPTION, SEEING
+from sketchmark.results.gains import PERCEPTION, SEEING
 from sketchmark.stats.differences import Difference
 from sketchmark.stats.intervals import as_percent
 from sketchmark.tasks import RA_AL
@@ -324,14 +324,14 @@ _SEEING = {
     "better": "Seeing helps on",
     "worse": "Seeing hurts on",
     "unclear": "Whether seeing helps is unclear on",
-    NO_CHANGE: "No change by seeing the images on",
+    NO_CHANGE: "No change seen by showing the images on",
 }
 
 _PERCEPTION = {
     "better": "Perception loses points on",
     "worse": "The image is worth more than its text on",
     "unclear": "Whether perception loses points is unclear on",
-    NO_CHANGE: "No difference between the image and its text on",
+    NO_CHANGE: "No difference seen between the image and its text on",
 }
 
 

@@ -17,6 +17,7 @@ from sketchmark.folder import RunFolder, run_folders
 from sketchmark.folder.index import CellView, RunView
 from sketchmark.folder.results_format import Gain, Metric, Repeats
 from sketchmark.results import summary
+from sketchmark.results.gains import gains
 from sketchmark.tasks.files import BLIND
 from sketchmark.terminal.tables import Table
 
@@ -57,13 +58,13 @@ class Standing(Struct, kw_only=True):
 def standings(run: RunView, metric: str = "") -> list[Standing]:
     """Return the current standings of a run's cells, in its order. `metric` replaces each task's headline score."""
     about = {name: structs.replace(cell.about, headline=metric or cell.headline) for name, cell in run.cells.items()}
-    found = summary.gains(about, lambda name: run.cells[name].scored())
-    gains = {(gain.task, gain.mode, gain.canvas): gain for gain in found}
+    found = gains(about, lambda name: run.cells[name].scored())
+    by_cell = {(gain.task, gain.mode, gain.canvas): gain for gain in found}
     stored = {} if metric else summary.live_results(run)
     repeats = {name: cell.repeats for name, cell in stored.items()}
     return [
         _standing(
-            cell, metric or cell.headline, gains.get((cell.task, cell.mode, cell.canvas)), repeats.get(cell.name)
+            cell, metric or cell.headline, by_cell.get((cell.task, cell.mode, cell.canvas)), repeats.get(cell.name)
         )
         for cell in run.cells.values()
     ]

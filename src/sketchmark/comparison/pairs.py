@@ -18,7 +18,8 @@ from sketchmark.folder.format import CellRecord, condition
 from sketchmark.folder.index import CellView
 from sketchmark.folder.results_format import Results
 from sketchmark.models.layout import NATIVE_HISTORY
-from sketchmark.results.summary import MODE_PAIRS, mean_of, withheld
+from sketchmark.results.gains import MODE_PAIRS
+from sketchmark.results.summary import mean_of, withheld
 from sketchmark.stats.differences import apart, share_of
 from sketchmark.stats.intervals import Interval, interval
 from sketchmark.tasks.files import BLIND, TEXT_INPUT

@@ -256,7 +256,8 @@ def _signalled(call: Callable[[], T], seconds: float, is_late: Callable[[], bool
 
     If it is inside another such call, the limit of that one holds too.
     """
-    own, around = sys._getframe(), signal.getsignal(signal.SIGALRM)
+    own: FrameType | None = sys._getframe()
+    around = signal.getsignal(signal.SIGALRM)
     nested = callable(around) and getattr(around, "is_deadline", False)
 
     def alarm(number: int, frame: FrameType | None) -> None:
@@ -278,6 +279,7 @@ def _signalled(call: Callable[[], T], seconds: float, is_late: Callable[[], bool
         signal.signal(signal.SIGALRM, around)
         if left:
             signal.setitimer(signal.ITIMER_REAL, max(left - (time.monotonic() - began), 1e-3), again)
+        own = None  # a frame that holds itself would keep the episode and its images
 
 
 def _aside(call: Callable[[], T], is_late: Callable[[], bool]) -> T:

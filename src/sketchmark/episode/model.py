@@ -122,6 +122,9 @@ class Usage:
 
     def __post_init__(self) -> None:
         given = vars(self)
+        counts = given.values()
+        if set(map(type, counts)) == {int} and min(counts) >= 0 and max(counts) <= MOST_COUNTED:
+            return  # as nearly always
         known = {name: credible(value) for name, value in given.items()}
         if None in known.values():
             unknown = {name: int(name in ("calls", "uncounted")) for name, value in known.items() if value is None}

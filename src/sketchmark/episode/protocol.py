@@ -122,33 +122,37 @@ class FilledPrompts:
 
     def _fill(self, template: str, values: Mapping[str, object], inside: tuple[str, ...] = ()) -> str:
         """Fill in a template. `inside` is this prompt's name: a prompt that names itself shows its name."""
-        read = 0
+        return _Filling(self, values).filled(template, inside)
 
-        def counted(text: str) -> str:
-            nonlocal read
-            read += len(text)
-            if read > MOST_CHARACTERS:
-                raise BadInput(
-                    f"a prompt of more than {MOST_CHARACTERS} characters", "prompts that use prompts multiply"
-                )
-            return text
 
-        def filled(template: str, inside: tuple[str, ...]) -> str:
-            def known(match: re.Match[str]) -> str:
-                name = match[1]
-                for place in (values, self.sample.fields):
-                    if name in place:
-                        return counted(str(place[name]))
-                prompt = self.prompts.get(name)
-                if not isinstance(prompt, str) or name in inside:
-                    return match[0]
-                if len(inside) == MOST_DEEP:
-                    raise BadInput(f"prompts that use prompts more than {MOST_DEEP} deep: {name!r}")
-                return filled(prompt, (*inside, name))
+class _Filling:
+    """The characters of one prompt that were read so far. It is a class because a function that holds itself, and the
+    sample with its images, would stay in memory until Python looks for such circles."""
 
-            return _FIELD.sub(known, counted(template))
+    def __init__(self, prompts: FilledPrompts, values: Mapping[str, object]) -> None:
+        self._prompts, self._values = prompts, values
+        self._read = 0
 
-        return filled(template, inside)
+    def filled(self, template: str, inside: tuple[str, ...]) -> str:
+        return _FIELD.sub(lambda match: self._known(match, inside), self._counted(template))
+
+    def _known(self, match: re.Match[str], inside: tuple[str, ...]) -> str:
+        name = match[1]
+        for place in (self._values, self._prompts.sample.fields):
+            if name in place:
+                return self._counted(str(place[name]))
+        prompt = self._prompts.prompts.get(name)
+        if not isinstance(prompt, str) or name in inside:
+            return match[0]
+        if len(inside) == MOST_DEEP:
+            raise BadInput(f"prompts that use prompts more than {MOST_DEEP} deep: {name!r}")
+        return self.filled(prompt, (*inside, name))
+
+    def _counted(self, text: str) -> str:
+        self._read += len(text)
+        if self._read > MOST_CHARACTERS:
+            raise BadInput(f"a prompt of more than {MOST_CHARACTERS} characters", "prompts that use prompts multiply")
+        return text
 
 
 Play = Callable[[Desk, FilledPrompts], Awaitable[None]]

@@ -16,7 +16,7 @@ from sketchmark.files.media_store import PictureStore
 from sketchmark.folder.format import EpisodeLine
 from sketchmark.folder.index import CellView, RunView
 from sketchmark.folder.records import drawn_names, input_names, sound_names
-from sketchmark.results import summary
+from sketchmark.results.gains import live_gains
 
 if TYPE_CHECKING:
     from PIL import Image
@@ -51,7 +51,7 @@ def write(run: RunView, out: Path) -> list[Path]:
                 upload.summary[f"{name}/{metric}_n"] = n
             if cell.episodes:
                 upload.log({f"{name}/episodes": _table(wandb, cell), f"{name}/strips": _strips(wandb, run, cell)})
-        for gain in summary.live_gains(run):
+        for gain in live_gains(run):
             name = f"gain/{gain.task}_{gain.mode}" + ("" if gain.canvas == "own" else f"_{gain.canvas}")
             name += "" if gain.over == "direct" else f"_over_{gain.over}"
             upload.summary[name] = gain.gain

@@ -13,7 +13,7 @@ import re
 import stat
 import threading
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from glob import escape
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -31,7 +31,7 @@ def replacing(path: Path, *, durable: bool = True) -> Iterator[BinaryIO]:
     waits for the disk, so it is not used for what can be made again: a cached reply or an image. A file under the
     temporary name is never opened: it may be a link.
     """
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.{threading.get_ident()}")
+    temporary = _temporary(path)
     if durable:
         _remove_leftovers(path)
     try:
@@ -40,12 +40,26 @@ def replacing(path: Path, *, durable: bool = True) -> Iterator[BinaryIO]:
             file.flush()
             if durable:
                 os.fsync(file.fileno())
-        temporary.replace(path)
+        os.replace(temporary, path)  # noqa: PTH105
     except BaseException as error:
-        temporary.unlink(missing_ok=True)
-        if isinstance(error, OSError) and error.errno and error.filename in (None, str(temporary)):
-            raise OSError(error.errno, error.strerror, str(path)) from error
+        if named := _without(temporary, path, error):
+            raise named from error
         raise
+
+
+def _temporary(path: Path) -> str:
+    """Return a name next to a path. It is a text: a Path costs as much as creating the file."""
+    folder, name = os.path.split(path)
+    return os.path.join(folder, f".{name}.{os.getpid()}.{threading.get_ident()}")  # noqa: PTH118
+
+
+def _without(temporary: str, path: Path, error: BaseException) -> OSError | None:
+    """Remove the new file. Returns an error of the disk with the name of the path, None for any other error."""
+    with suppress(FileNotFoundError):
+        os.unlink(temporary)  # noqa: PTH108
+    if isinstance(error, OSError) and error.errno and error.filename in (None, temporary):
+        return OSError(error.errno, error.strerror, str(path))
+    return None
 
 
 def _remove_leftovers(path: Path) -> None:
@@ -67,23 +81,36 @@ def is_running(pid: int) -> bool:
     return True
 
 
-def _new(path: Path) -> BinaryIO:
+def _new(path: str) -> BinaryIO:
     """Open a new file. The folder mostly exists and the name is mostly free, so other cases are handled on error."""
     while True:
         try:
-            return open(path, "xb")  # noqa: PTH123  (a Path's own `open` costs as much again)
+            return open(path, "xb")  # noqa: PTH123
         except FileNotFoundError:
-            if path.parent.exists():
+            folder = Path(path).parent
+            if folder.exists():
                 raise
-            path.parent.mkdir(parents=True, exist_ok=True)
+            folder.mkdir(parents=True, exist_ok=True)
         except FileExistsError:
-            path.unlink(missing_ok=True)
+            with suppress(FileNotFoundError):
+                os.unlink(path)  # noqa: PTH108
 
 
 def write_atomic(path: Path, data: bytes, *, durable: bool = True) -> None:
-    """Write a file so that the name never refers to a part of it."""
-    with replacing(path, durable=durable) as file:
-        file.write(data)
+    """Write a file so that the name never refers to a part of it, as `replacing` does."""
+    if durable:
+        with replacing(path) as file:
+            file.write(data)
+        return
+    temporary = _temporary(path)
+    try:
+        with _new(temporary) as file:
+            file.write(data)
+        os.replace(temporary, path)  # noqa: PTH105
+    except BaseException as error:
+        if named := _without(temporary, path, error):
+            raise named from error
+        raise
 
 
 def write_json(path: Path, value: Any) -> None:
@@ -130,17 +157,22 @@ _KINDS = ((stat.S_ISLNK, "a link"), (stat.S_ISDIR, "a folder"), (stat.S_ISREG, "
 
 def own_file(root: Path, *names: str) -> Path:
     """Return `root/names…` if it is a regular file or does not exist, and every folder above it is a real one."""
-    return _checked(own_folder(root, *names[:-1]) / names[-1], stat.S_ISREG, "a file")
+    return Path(_checked(f"{_own_folder(root, *names[:-1])}{os.sep}{names[-1]}", stat.S_ISREG, "a file"))
 
 
 def own_folder(root: Path, *names: str) -> Path:
     """Return `root/names…` if it is a folder or does not exist, without a link above it."""
+    return Path(_own_folder(root, *names))
+
+
+def _own_folder(root: Path, *names: str) -> str:
+    path = str(root)  # as a text: every stored image is looked up, and a Path costs more than the lookup
     for name in names:
-        root = _checked(root / name, stat.S_ISDIR, "a folder")
-    return root
+        path = _checked(f"{path}{os.sep}{name}", stat.S_ISDIR, "a folder")
+    return path
 
 
-def _checked(path: Path, wanted: Callable[[int], bool], called: str) -> Path:
+def _checked(path: str, wanted: Callable[[int], bool], called: str) -> str:
     try:
         mode = os.lstat(path).st_mode
     except (FileNotFoundError, NotADirectoryError):

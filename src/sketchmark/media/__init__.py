@@ -86,9 +86,9 @@ def _check_pieces(data: bytes, format: str) -> None:
         raise BadPicture(f"broken {format} picture: it has more than {_MOST_PIECES:,} pieces")
 
 
-def _has_exif(png: bytes) -> bool:
+def _has(wanted: bytes, png: bytes) -> bool:
     """Search the chunk names: a search through all bytes takes longer than sending them."""
-    return any(name == b"eXIf" for name, _, _ in islice(_pieces(png, "png"), _MOST_PIECES))
+    return any(name == wanted for name, _, _ in islice(_pieces(png, "png"), _MOST_PIECES))
 
 
 _CHANNELS = {0: 1, 2: 3, 3: 1, 4: 2, 6: 4}
@@ -97,7 +97,8 @@ _AT_ONCE = 2**20
 
 
 def _fills_its_lines(png: bytes) -> bool:
-    """Return whether a PNG file has all the bytes that its lines need. Pillow shows missing lines black."""
+    """Return whether a PNG file has all the bytes that its lines need. Pillow shows missing lines black. It takes as
+    long as decoding."""
     width, height, depth, colour, _, _, interlaced = struct.unpack(">2I5B", png[16:29])
     passes = _ADAM7 if interlaced else ((0, 0, 1, 1),)
     sides = [(-((x - width) // dx), -((y - height) // dy)) for x, y, dx, dy in passes]
@@ -226,7 +227,7 @@ class Picture:
             return pixels.values(self._decoded())
         kept = pixels.DECODED.get(self.digest)
         if kept is None:
-            image = self._decoded(by_palette=True)
+            image = self._decoded(as_stored=True)
             kept = pixels.DECODED.keep(self.digest, pixels.flat(image) or pixels.values(image.convert("RGB")))
         return kept
 
@@ -255,15 +256,19 @@ class Picture:
 
     def reduced(self, side: int) -> Image.Image:
         """Return `image()` as a square of this many pixels a side, each the mean of those that it covers."""
-        kept = self._pixels() if self._is_ours else None
+        if not self._is_ours:
+            return pixels.reduced(self._decoded(as_stored=True), side)
+        kept = self._pixels()
         return pixels.reduced(kept.padded() if isinstance(kept, pixels.Runs) else self.image(), side)
 
-    def _decoded(self, by_palette: bool = False) -> Image.Image:
-        """Return an RGB image; with `by_palette` the file's own pixels, if it has a palette that all show alike."""
+    def _decoded(self, as_stored: bool = False) -> Image.Image:
+        """Return an RGB image; with `as_stored` the file's own pixels, without a copy, if they are RGB or have a
+        palette and all decoders show them alike."""
         with self._open() as image, self._decoding():
             image.load()
-            found = image if by_palette and image.mode == "P" and pixels.shown_alike(image) else pixels.rgb(image)
-            if self.format == "png" and not _fills_its_lines(self.data):
+            alike = as_stored and image.mode in ("P", "RGB") and pixels.shown_alike(image)
+            found = image if alike else pixels.rgb(image)
+            if self.format == "png" and pixels.may_lack_lines(image) and not _fills_its_lines(self.data):
                 raise BadPicture("broken png picture: its last lines are missing")
             return found
 
@@ -273,10 +278,14 @@ class Picture:
         with self._open() as image:
             return image.mode
 
+    @cached_property
+    def _has_exif(self) -> bool:
+        return self.format == "png" and _has(b"eXIf", self.data)
+
     @property
     def is_plain(self) -> bool:
         """True if the header shows that every decoder shows it alike, as for most images; if not, `shown` decodes."""
-        if self.format == "png" and _has_exif(self.data):
+        if self._has_exif:
             return False
         with self._open() as image, self._decoding():
             return image.mode in pixels.OPAQUE and pixels.shown_alike(image)
@@ -285,6 +294,8 @@ class Picture:
     def is_animated(self) -> bool:
         """True if it has several frames that are shown one after the other."""
         if self.format not in ("gif", "png", "webp"):  # a phone's JPEG may hold its preview as a second frame
+            return False
+        if self.format == "png" and not _has(b"acTL", self.data):
             return False
         with self._open() as image, self._decoding():
             return bool(getattr(image, "is_animated", False))
@@ -331,7 +342,7 @@ class Picture:
         width, height = image.size
         if width * height > MAX_PIXELS:
             raise BadPicture(f"picture of {width}x{height} pixels is over the limit of {MAX_PIXELS}")
-        if self.format == "png" and _has_exif(self.data):
+        if self._has_exif:
             with self._decoding():
                 image.load()  # the orientation may follow the pixels
         return image

@@ -183,10 +183,19 @@ def reduced(image: Image.Image, side: int) -> Image.Image:
     """Return an RGB image with this many pixels a side, each the mean of those that it covers."""
     from PIL.Image import Resampling
 
-    by, full = image.width // side, image if image.mode == "RGBX" else image.convert("RGB")
-    if by and image.size == (by * side, by * side):
-        return full.reduce(by).convert("RGB")  # the same in a third of the time
-    return full.convert("RGB").resize((side, side), Resampling.BOX)
+    by = image.width // side
+    if by and image.size == (by * side, by * side) and image.mode in ("RGB", "RGBX"):
+        small = image.reduce(by)  # the same in a third of the time
+        return small if small.mode == "RGB" else small.convert("RGB")
+    return image.convert("RGB").resize((side, side), Resampling.BOX)
+
+
+def may_lack_lines(png: Image.Image) -> bool:
+    """Return whether a decoded PNG file may have ended too early: the last line is then all zeros. Interlaced files
+    and animations have their lines in another order."""
+    if "interlace" in png.info or getattr(png, "is_animated", False):
+        return True
+    return not any(png.crop((0, png.height - 1, png.width, png.height)).tobytes())
 
 
 def size(image: Image.Image) -> tuple[int, int]:

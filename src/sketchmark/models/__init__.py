@@ -45,29 +45,21 @@ class Alias(NamedTuple):
 
 
 _HF = (
-    *("qwen2_vl", "qwen2_5_vl", "qwen3_vl", "llava_hf", "llava_onevision", "llava_onevision1_5", "internvl"),
-    *(
-        "internvl2",
-        "internvl3",
-        "internvl3_5",
-        "internvl_hf",
-        "idefics2",
-        "gemma3",
-        "llama_vision",
-        "phi4_multimodal",
-    ),
+    *("qwen2_vl", "qwen2_5_vl", "qwen2_5_vl_interleave", "qwen3_vl", "qwen3_5", "llava_hf", "llava_onevision"),
+    *("llava_onevision1_5", "llava_onevision2", "internvl", "internvl2", "internvl3", "internvl3_5", "internvl_hf"),
+    *("idefics2", "gemma3", "gemma4", "llama_vision", "llama4_scout", "phi4_multimodal", "glm4v", "mistral3_vl"),
+    *("aria", "lfm2_5_vl", "huggingface", "async_hf_model"),
 )
 ALIASES = {
     "openai_compatible": Alias("openai"),
-    "async_openai": Alias("openai"),
+    **dict.fromkeys(("async_openai", "gpt4v"), Alias("openai")),
     "azure_openai": Alias("azure"),
     "azure_trapi": Alias("azure", "gpt-6-luna"),
     "azure_trapi_visual_cot": Alias("azure", "gpt-6-luna", {"image_deployment": "gpt-image-2"}),
     "gemini_api": Alias("gemini"),
     "nano_banana_visual_cot": Alias("gemini", "gemini-nano-banana-2.1"),
     "claude": Alias("anthropic"),
-    "bagel_visual_cot": Alias("bagel"),
-    "bagel_unig2u": Alias("bagel"),
+    **dict.fromkeys(("bagel_visual_cot", "bagel_unig2u", "bagel_umm", "bagel_lmms_engine"), Alias("bagel")),
     "janus_pro": Alias("janus"),
     **dict.fromkeys(_HF, Alias("hf")),
     "qwen_image_edit": Alias("hf", "Qwen/Qwen2.5-VL-7B-Instruct", drawer="diffusers/Qwen/Qwen-Image-Edit"),
@@ -83,9 +75,17 @@ def _alias(name: str) -> Alias | None:
 
 _WITHOUT_ADAPTER = (
     *("ovis_u1", "illume_plus", "mmada", "showo2", "omnigen2", "javisgpt", "mammothmoda", "onecat", "star_7b"),
-    *("tokenflow", "uae", "unipic2", "univideo", "uniworld", "x_omni"),
+    *("tokenflow", "uae", "unipic2", "univideo", "uniworld", "x_omni", "uni_moe_2_omni", "vora", "ross", "cogvlm2"),
+    *("minicpm_o", "minimonkey", "oryx", "vila", "vita", "slime", "tinyllava", "longva", "ola", "phi3v", "neo_ov"),
 )
 """Models of lmms-eval and its forks that are neither in transformers nor in diffusers."""
+
+_SERVERS = {
+    **dict.fromkeys(("vllm", "vllm_generate"), "vllm serve {}"),
+    **dict.fromkeys(("sglang", "srt_api", "llava_sglang"), "sglang serve {}"),
+    "litellm": "litellm --model {}",
+}
+"""Names of lmms-eval that load weights by a server's package -> the command that serves them."""
 
 _OF_ITS_DRAWER = ("num_inference_steps", "guidance_scale")
 _OF_ITS_FILES = ("save_generated_images", "generated_image_dir", "intermediate_dir", "output_type", "fail_gracefully")
@@ -198,6 +198,12 @@ class Registry:
                 raise UnknownName(
                     f"{name} has no adapter here: neither transformers nor diffusers have the class of this model",
                     "serve it (openai/NAME with base_url=URL), or add one class with --include",
+                )
+            if command := _SERVERS.get(name):
+                weights = next((str(settings[key]) for key in _WEIGHTS if settings.get(key)), "MODEL")
+                raise UnknownName(
+                    f"{name} is a server here, not part of this process",
+                    f"{command.format(weights)}, then --model openai/{weights} --model-args base_url=URL",
                 )
             told = hint(alias.provider) if hint else suggestion(alias.provider, sorted(self.names()))
             raise UnknownName(f"no model named {name!r}", _with_provider(name) or told)

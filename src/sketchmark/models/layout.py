@@ -86,6 +86,20 @@ def newest_pictures(context: Context, most: int, why: str) -> tuple[Context, Lef
     return Context(tuple(kept)), (f"{total - most} of {total} pictures: {why}{sent}",)
 
 
+def newest_texts(context: Context, most: int | None) -> tuple[Context, LeftOut]:
+    """Keep the newest texts, if `texts=` limits them: some pipelines read only the first few of a long prompt."""
+    total = len(context.texts)
+    if most is None or total <= most:
+        return context, ()
+    to_skip, kept = total - most, []
+    for part in context:
+        if part.text is not None and to_skip:
+            to_skip -= 1
+        else:
+            kept.append(part)
+    return Context(tuple(kept)), (f"{total - most} of {total} texts: texts={most}",)
+
+
 def without_sounds(context: Context, who: str) -> tuple[Context, LeftOut]:
     """Drop sounds, which a drawing does not need. Texts about them stay."""
     count = len(context.sounds)

@@ -81,6 +81,10 @@ def tokens_of(context: Context) -> int:
     return text + heard + TOKENS_A_PICTURE * len(context.pictures)
 
 
+_NO_REPORT = Usage(), Usage().of_drawer()
+"""Usage of a model that reports nothing."""
+
+
 class Metered(Wrapped):
     """A model whose calls are charged, also attempts that were billed and failed. Cache hits are free. Unknown usage
     is estimated, and stays marked as `uncounted`. With `used_up` (inside the cache), no call is made once the limit
@@ -103,7 +107,7 @@ class Metered(Wrapped):
 
         def charge(usage: Usage, came: int = most, drawn: int = int(draws)) -> bool:
             drawers = usage.drawer_calls > 0
-            if usage in (Usage(), Usage().of_drawer()):  # of a model that reports nothing
+            if usage in _NO_REPORT:
                 usage = replace(usage, uncounted=1)
             if usage.uncounted:
                 guessed = {"tokens_in": tokens_of(context), "tokens_out": came, "pictures_out": drawn}

@@ -19,6 +19,7 @@ from sketchmark.markup import bracket, percent, points
 from sketchmark.plots import FORMATS, Drawing, breadth, charts
 from sketchmark.plots.charts import Frame, Panel, Row
 from sketchmark.results import summary
+from sketchmark.results.gains import live_gains
 from sketchmark.stats.intervals import in_points, rounded
 
 INCH = 72.0
@@ -142,7 +143,7 @@ def _gain(runs: dict[str, RunView], task: str, width: float) -> Figure:
     groups: dict[str, list[Row]] = {}
     rows = []
     for name, run in runs.items():
-        for gain in summary.live_gains(run):
+        for gain in live_gains(run):
             if gain.over != "direct":
                 continue
             own = gain.mode == DRAWING_MODE and gain.canvas == "own"
@@ -186,7 +187,7 @@ def _scores(runs: dict[str, RunView], task: str, width: float) -> Figure:
     panels, rows = [], []
     for name, run in runs.items():
         cells = [summary.live_result(cell) for cell in _wanted(run, task)]
-        for panel in Panel.all_of(cells, summary.live_gains(run)):
+        for panel in Panel.all_of(cells, live_gains(run)):
             panels.append(Panel(f"{panel.task}, {name}" if len(runs) > 1 else panel.task, panel.rows, panel.gain))
             rows += [
                 (run.model, run.folder.path.name, panel.task, mode, canvas, draw_with, *_numbers(mean))
@@ -290,7 +291,7 @@ def _standing(run: RunView, task: str) -> tuple[Mean | None, Mean | None, Gain |
         (found := summary.live_result(cells[mode])).metrics.get(found.headline) if mode in cells else None
         for mode in ("direct", DRAWING_MODE)
     ]
-    gains = (gain for gain in summary.live_gains(run) if gain.task == task and gain.canvas == "own")
+    gains = (gain for gain in live_gains(run) if gain.task == task and gain.canvas == "own")
     return means[0], means[1], next((gain for gain in gains if gain.mode == DRAWING_MODE), None)
 
 

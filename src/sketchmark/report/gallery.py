@@ -104,11 +104,14 @@ def _only_left_out(rows: Rows) -> npt.NDArray[np.bool_]:
 
 def _first_of_each(failed: npt.NDArray[np.bool_], before: Floats, values: Floats) -> list[int]:
     """Return the first rows of each kind that `pick` tells apart, in order: enough for every heading."""
-    kinds = np.stack([failed, np.sign(values - before), values >= 1, values <= 0, np.isnan(values)]).astype(float)
-    kinds = np.nan_to_num(kinds, nan=9)
+    kinds = failed.astype(np.int8)
+    with np.errstate(invalid="ignore"):
+        changes = np.nan_to_num(np.sign(values - before), nan=2.0).astype(np.int8) + 1
+    for bit, tested in enumerate((changes & 1, changes >> 1, values >= 1, values <= 0, np.isnan(values)), start=1):
+        kinds |= tested.astype(np.int8) << bit
     chosen: set[int] = set()
-    for kind in np.unique(kinds, axis=1).T:
-        chosen.update(np.flatnonzero((kinds == kind[:, None]).all(axis=0))[:EACH].tolist())
+    for kind in np.unique(kinds).tolist():
+        chosen.update(np.flatnonzero(kinds == kind)[:EACH].tolist())
     return sorted(chosen)
 
 

@@ -19,6 +19,7 @@ from sketchmark.folder.index import RunView
 from sketchmark.folder.results_format import CellResult, Gain, Mean, Metric
 from sketchmark.markup import MINUS, Child, Html, as_table, bracket, join, percent, points, tag
 from sketchmark.results import MEANING, summary
+from sketchmark.results.gains import correct, gain_of, live_gains, pair
 from sketchmark.stats.intervals import in_points
 from sketchmark.tasks import RA_AL
 
@@ -165,7 +166,7 @@ class Story:
 def story_of(run: RunView, results: Sequence[CellResult] = ()) -> Story:
     """Describe a run as it is now; a running one may have few scores yet."""
     cells = results or [summary.live_result(cell) for cell in run.cells.values()]
-    every = summary.live_gains(run)
+    every = live_gains(run)
     gains = [gain for gain in every if gain.mode == DRAWING_MODE and gain.canvas == "own"]
     apart = {gain.task: found for gain in gains if (found := own_minus(run, gain.task))}
     if not gains:
@@ -185,10 +186,10 @@ def own_minus(run: RunView, task: str) -> dict[str, Gain]:
     found = {}
     for canvas in CANVASES:
         if canvas in cells:
-            difference = summary.pair(cells[canvas].scored(), own.scored(), own.headline).difference()
+            difference = pair(cells[canvas].scored(), own.scored(), own.headline).difference()
             if difference.n:
-                found[canvas] = summary.gain_of(own.about, difference)
-    summary.correct(list(found.values()), "its own drawing against other canvases, per task")
+                found[canvas] = gain_of(own.about, difference)
+    correct(list(found.values()), "its own drawing against other canvases, per task")
     return found
 
 

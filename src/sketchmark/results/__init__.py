@@ -10,6 +10,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 from msgspec import UNSET, structs
 
 from sketchmark.answers.extractor import Opinion, can_be_asked, opinion, same_answer
@@ -20,6 +21,7 @@ from sketchmark.episode.model import Model, Usage
 from sketchmark.errors import BadInput, BadPicture, CallFailed, ExtractorFailed, RunConflict, SketchmarkError
 from sketchmark.files.jsonl import encode, seal
 from sketchmark.folder import SCORES, RunFolder, without_score
+from sketchmark.folder.columns import Rows
 from sketchmark.folder.format import Score, ScoreRow
 from sketchmark.models.wrappers import CountedModel
 from sketchmark.progress import Calls
@@ -95,9 +97,14 @@ def all_valid(folder: RunFolder, cell: str, suffix: str, grading: Grading) -> bo
     rows, episodes = folder.scored(cell, suffix, limited=False), folder.attempts(cell, limited=False)
     if without_score(episodes, rows):
         return False
+    return bool(valid_rows(rows, grading).all())
+
+
+def valid_rows(rows: Rows, grading: Grading) -> npt.NDArray[np.bool_]:
+    """Return which rows are valid: this depends on what they were scored by and on their flags."""
     kinds = rows.arrays["kind"].astype(np.int64) * (len(rows.lists["flags"]) + 1) + rows.arrays["flag"]
-    _, first = np.unique(kinds, return_index=True)
-    return all(is_valid(rows.at(int(place)), grading) for place in first)
+    _, first, inverse = np.unique(kinds, return_index=True, return_inverse=True)
+    return np.array([is_valid(rows.at(int(place)), grading) for place in first], bool)[inverse.reshape(-1)]
 
 
 def is_valid(row: Score, grading: Grading) -> bool:
@@ -125,7 +132,8 @@ async def grade(task: Task, episode: Episode, index: int, grading: Grading) -> S
     scores, broken = await _ask_scorers(task, episode, grading) if scored else (Scores({}), [])
     if scores.unparsed and not failure and not broken:
         scores, broken = await _extracted(task, episode, grading, scores)
-    flags = [*_flags(episode), *broken]
+    animated = _animated(episode)
+    flags = [*_flags(episode), *[ANIMATED] * bool(animated), *broken]
     if "extractor" in scores.notes and not scores.unparsed and not broken:
         flags.append("extracted")
     if scores.unparsed and not failure:
@@ -138,7 +146,7 @@ async def grade(task: Task, episode: Episode, index: int, grading: Grading) -> S
         groups=dict(sample.groups),
         scored=scored and (bool(scores.values) or not broken),
         values=dict(scores.values),
-        notes=dict(scores.notes) | ({ANIMATED: animated} if (animated := _animated(episode)) else {}),
+        notes=dict(scores.notes) | ({ANIMATED: animated} if animated else {}),
         flags=sorted(set(flags)),
         calls_left_out=sum(bool(turn.reply and turn.reply.left_out) for turn in episode.turns),
         scoring=grading.scoring,
@@ -256,7 +264,7 @@ def _flags(episode: Episode) -> list[str]:
             flags.append("left_out")
         if turn.reply.finish != "stop":
             flags.append({"length": "truncated"}.get(turn.reply.finish, turn.reply.finish))
-    return flags + [ANIMATED] * bool(_animated(episode))
+    return flags
 
 
 ANIMATED = "animated"

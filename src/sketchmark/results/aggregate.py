@@ -31,23 +31,16 @@ from sketchmark.files import own_file, own_folder, write_json
 from sketchmark.files.jsonl import LineReader
 from sketchmark.folder import RunFolder, unscored
 from sketchmark.folder.builders import as_rows
+from sketchmark.folder.columns import Array
 from sketchmark.folder.format import CellRecord, SampleLine, Score
 from sketchmark.folder.lock import part_in_words
 from sketchmark.folder.results_format import Baseline, BenchmarkTotal, CellResult, Gain, Mean, Results
 from sketchmark.results import NO_VERDICT
+from sketchmark.results.gains import SEEING, correct, gain_of, gains
 from sketchmark.results.repeats import answer_codes, averaged, summarise_repeats
 from sketchmark.results.rescore import first_of_each_kind, score_jointly
 from sketchmark.results.scorings import difference_in
-from sketchmark.results.summary import (
-    SEEING,
-    cell_result,
-    correct,
-    describe,
-    gain_of,
-    gains,
-    summarise,
-    withheld,
-)
+from sketchmark.results.summary import cell_result, describe, summarise, withheld
 from sketchmark.stats.differences import paired_difference
 from sketchmark.stats.intervals import as_percent, interval, normal_quantile, wilson
 from sketchmark.tasks import RA_AL, Task
@@ -338,11 +331,15 @@ def baselines(folder: RunFolder, cell: str, task: Task, mode: str, scoring: str)
         dict.fromkeys(reply for line in _ASKED.some(path, begins) for reply in guesses(_unseen(line.sample)))
     )
     every = -(-len(begins) * len(constants) // MOST_SCORED)
-    guessed = []
+    said = {reply: (Turn("say", (Part(reply, "model"),), reply=Reply(reply)),) for reply in constants}
+    grading, guessed = Grading(scoring), []
     try:
         for line in _ASKED.some(path, begins[::every]):
             sample = _unseen(line.sample)
-            scores = {reply: _scored(task, sample, reply, mode, scoring) for reply in constants}
+            scores = {
+                reply: _scored(task, Episode(sample, turns, settings={"mode": mode}), grading)
+                for reply, turns in said.items()
+            }
             guessed.append(_Guessed(list(guesses(sample)), scores))
     except Exception:  # the task's code, on a made-up reply: a missing baseline does no harm
         return {}
@@ -385,12 +382,12 @@ def _baseline(name: str, guessed: Sequence[_Guessed], constants: Sequence[str]) 
     )
 
 
-def _scored_samples(folder: RunFolder, cell: str) -> Sequence[int]:
+def _scored_samples(folder: RunFolder, cell: str) -> Array:
     """Return where the line of each scored sample begins, in the order of the samples: of its first repeat."""
     episodes, rows = folder.attempts(cell), folder.scored(cell)
     mine, theirs = episodes.align(rows)
     first = (rows.arrays["repeat"][theirs] == 0) & (rows.arrays["branch"][theirs] == 0)
-    found: list[int] = episodes.arrays["begin"][mine[rows.scored[theirs] & first]].tolist()
+    found: Array = episodes.arrays["begin"][mine[rows.scored[theirs] & first]]
     return found
 
 
@@ -399,12 +396,10 @@ def _unseen(line: SampleLine) -> Sample:
     return Sample(id=line.id, pictures={}, fields=line.fields, target=line.target, groups=line.groups)
 
 
-def _scored(task: Task, sample: Sample, reply: str, mode: str, scoring: str) -> dict[str, float]:
-    said = Turn("say", (Part(reply, "model"),), reply=Reply(reply))
-    episode = Episode(sample, (said,), settings={"mode": mode})
+def _scored(task: Task, episode: Episode, grading: Grading) -> dict[str, float]:
     values: dict[str, float] = {}
     for scorer in task.scorers:
-        scores: Scores = _at_once(within(allowed(scorer), scorer, sample, episode, Grading(scoring)))
+        scores: Scores = _at_once(within(allowed(scorer), scorer, episode.sample, episode, grading))
         values |= {name: float(value) for name, value in scores.values.items() if value is not None}
     return values
 

@@ -6,9 +6,8 @@ import asyncio
 import hashlib
 from collections import deque
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
-from collections.abc import Set as AbstractSet
 from contextlib import AsyncExitStack, closing
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -26,7 +25,8 @@ from sketchmark.episode import EXTRACTED, Failure, Grading, Scores, check_extrac
 from sketchmark.errors import BadInput, RunConflict, SketchmarkError
 from sketchmark.files import write_atomic
 from sketchmark.files.jsonl import LineWriter, count_lines, encode, plain, seal
-from sketchmark.folder import EPISODES, NUMBERS, SCORES, RunFolder
+from sketchmark.folder import EPISODES, SCORES, RunFolder
+from sketchmark.folder.columns import Array
 from sketchmark.folder.format import EpisodeLine, ScoreRow
 from sketchmark.folder.records import newest, unpack_episode
 from sketchmark.progress import NOBODY, Silent, Watcher
@@ -37,9 +37,9 @@ from sketchmark.results import (
     checked,
     drawn_cells,
     grade,
-    is_valid,
     one_line,
     sealed,
+    valid_rows,
 )
 from sketchmark.tasks import RA_AL, Task
 
@@ -69,14 +69,30 @@ async def fill_scores(
             how = replace(grading, scoring=suffix) if suffix else grading
             if all_valid(folder, cell, suffix, how):
                 continue
-            rows = newest(NUMBERS.all(folder.scores_file(cell, suffix))).values()
-            valid = {(row.key, row.started) for row in rows if is_valid(row, how)}
-            played = [(line.key, line.started) for line in folder.episodes(cell)]
             path = folder.scores_file(cell, suffix)
-            if not valid.issuperset(played):
-                new = await _scored(folder, cell, suffix, task, how, watcher, valid.intersection(played))
+            part = _part(folder, cell, suffix, how)
+            if len(part.episodes):
+                new = await _scored(folder, cell, suffix, task, how, watcher, part)
                 new.replace(path)
             await _check_extractor(folder, cell, path, task, how)
+
+
+@dataclass(frozen=True)
+class _Part:
+    """Where the lines begin of valid rows, in the order of the samples, and of episodes to score, in their file."""
+
+    rows: Array
+    episodes: Array
+
+
+def _part(folder: RunFolder, cell: str, suffix: str, grading: Grading) -> _Part:
+    rows, episodes = folder.scored(cell, suffix, limited=False), folder.attempts(cell, limited=False)
+    mine, theirs = episodes.align(rows)
+    same = episodes.arrays["started"][mine] == rows.arrays["started"][theirs]
+    kept = same & valid_rows(rows, grading)[theirs]
+    lacking = np.ones(len(episodes), bool)
+    lacking[mine[kept]] = False
+    return _Part(rows.arrays["begin"][np.sort(theirs[kept])], np.sort(episodes.arrays["begin"][lacking]))
 
 
 class Helpers(Struct):
@@ -157,16 +173,17 @@ async def _scored(
     task: Task,
     grading: Grading,
     watcher: Watcher,
-    valid: AbstractSet[tuple[str, float]] = frozenset(),
+    part: _Part | None = None,
     crew: Crew | None = None,
 ) -> Path:
-    """Write a complete score file next to the one it will replace, from which valid rows are copied."""
+    """Write a complete score file next to the one it will replace: of all episodes, or of a `part` of them, with the
+    rows that are valid."""
     path = folder.scores_file(cell, suffix)
     new = path.with_name(f".{path.name}{_UNFINISHED}")
     new.unlink(missing_ok=True)
     label = f"{cell} {grading.scoring}"
     total = count_lines(folder.episodes_file(cell)) if watcher.looks_on else None
-    watcher.begin(label, total, len(valid))
+    watcher.begin(label, total, len(part.rows) if part else 0)
     with closing(LineWriter(new)) as writer:
 
         def write(line: bytes) -> None:
@@ -177,17 +194,16 @@ async def _scored(
         async def one(line: EpisodeLine) -> None:
             write(sealed(await _row(folder, line, task, grading)))
 
-        if valid:
-            for row in newest(SCORES.all(path)).values():
-                if (row.key, row.started) in valid:
-                    writer.append(sealed(row))
+        for row in SCORES.some(path, part.rows) if part else ():
+            writer.append(sealed(row))
         if crew:
             begins = np.sort(folder.attempts(cell, limited=False).arrays["begin"]).tolist()
             async for lines in _in_order(crew, cell, grading.scoring, begins):
                 for line in lines:
                     write(line)
         else:
-            wanted = (line for line in folder.episodes(cell) if (line.key, line.started) not in valid)
+            some = EPISODES.some(folder.episodes_file(cell), part.episodes) if part else None
+            wanted = some or folder.episodes(cell)
             async for _ in play_all(wanted, one, _AT_ONCE):
                 pass
         await writer.settle()

@@ -10,23 +10,27 @@ from __future__ import annotations
 import hashlib
 import os
 import shutil
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack
+from array import array
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, closing
 from dataclasses import dataclass, field
+from heapq import merge as merged_by_key
+from itertools import groupby
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any, BinaryIO
 
 import msgspec
+import numpy as np
 from msgspec import structs
 
 from sketchmark import __version__
 from sketchmark.episode import Grading
 from sketchmark.errors import BadInput, RunConflict
 from sketchmark.files import replacing, write_json
-from sketchmark.files.jsonl import is_sealed, plain, seal, whole_lines
+from sketchmark.files.jsonl import is_sealed, open_regular, plain, seal
 from sketchmark.folder import EPISODES, NUMBERS, RunFolder, differences, in_short, refuse_partial_scores
 from sketchmark.folder.format import FORMAT, CellRecord, EpisodeLine, RunRecord, episode_key
-from sketchmark.folder.records import media_names
+from sketchmark.folder.records import Seen, media_names
 from sketchmark.models import address_arguments
 from sketchmark.results.aggregate import aggregate, results_before, write_submissions
 from sketchmark.results.rescore import fill_scores
@@ -153,15 +157,15 @@ async def merge(
     about, notes = one_run(runs)
     tasks = {name: task_of(cell.task, cell.source, about.data(name)) for name, cell in about.cells.items()}
     shards = [run.about().shard for run in runs]
-    gaps, failures = list[str](), 0
+    gaps, choices = list[str](), dict[str, Choice]()
     with counted(about.cells, len(about.cells), "comparing") as cells:
-        for cell in cells:  # one at a time is in memory, and chosen again when it is copied
-            choice = choose(runs, cell)
+        for cell in cells:  # lines are read again when they are copied, so one episode at a time is in memory
             asked = [run.about().asked.get(cell) for run in runs]
-            repeats = max(one.repeats or 1 if one else 1 for one in asked)
-            gaps += gaps_in_words(choice, about.totals.get(cell), about.limits.get(cell), shards, repeats)
+            choice = choices[cell] = Choice(cell, max(one.repeats or 1 if one else 1 for one in asked))
+            for one in choose(runs, choice):
+                choice.add(one)
+            gaps += gaps_in_words(choice, about.totals.get(cell), about.limits.get(cell), shards)
             notes += _said(choice)
-            failures += sum(not one.finished for one in choice.tries)
     for note in notes:
         tell(note)
     if gaps and not partial:
@@ -170,9 +174,8 @@ async def merge(
         tell(gap)
     scorings = {cell: _scorings(runs, cell) for cell in about.cells}
     for cell, how in scorings.items():
-        choice = choose(runs, cell)
-        _copy(runs, folder, choice, how)
-        tell(f"{cell}: {len(choice.tries)} episodes from {len({one.line.run for one in choice.tries})} runs")
+        _copy(runs, folder, choices[cell], how)
+        tell(f"{cell}: {choices[cell].episodes} episodes from {len(choices[cell].runs)} runs")
     write_json(folder.run_file, about)
     before = [results_before(run) for run in runs]
     warnings = list(dict.fromkeys([w for found in before if found for w in found.warnings] + gaps))
@@ -182,15 +185,15 @@ async def merge(
             await fill_scores(folder, of_kind, Grading(kind.own), kind.beside)
         aggregate(folder, of_kind, about.seed, [kind.own, *kind.beside], warnings)
     write_submissions(folder, tasks)
-    return failures
+    return sum(choice.failed for choice in choices.values())
 
 
 def _said(choice: Choice) -> Iterator[str]:
     if choice.alike:
-        count = len(choice.alike)
-        yield f"{choice.cell}: {count} in several runs with the same answer, counted once: {listed(choice.alike)}"
+        count = choice.alike.count
+        yield f"{choice.cell}: {count} in several runs with the same answer, counted once: {choice.alike}"
     if choice.mended:
-        yield f"{choice.cell}: failed in one run and not in another, the latter counts: {listed(choice.mended)}"
+        yield f"{choice.cell}: failed in one run and not in another, the latter counts: {choice.mended}"
 
 
 def _scorings(runs: Sequence[RunFolder], cell: str) -> Scorings:
@@ -217,46 +220,51 @@ def _scorings(runs: Sequence[RunFolder], cell: str) -> Scorings:
 
 
 def _copy(runs: Sequence[RunFolder], folder: RunFolder, choice: Choice, how: Scorings) -> None:
-    paths = [run.episodes_file(choice.cell) for run in runs]
-    with replacing(folder.episodes_file(choice.cell)) as episodes:
-        places = [one.line for one in choice.tries]
-        lines = zip(places, _lines_at(paths, places), strict=True)
-        with counted(lines, len(places), choice.cell) as copying:
-            for place, line in copying:
-                record = EPISODES.one(line, f"{paths[place.run]}, byte {place.begin}")
-                for name in media_names(record):
-                    _take_picture(runs[place.run], folder, name)
-                episodes.write(_sealed(line))
-    for suffix in ("", *how.beside):
-        paths = [run.scores_file(choice.cell, suffix) for run in runs]
-        with replacing(folder.scores_file(choice.cell, suffix)) as scores:
-            for line in _lines_at(paths, _scores_of(paths, choice)):
-                scores.write(_sealed(line))
-
-
-def _lines_at(paths: Sequence[Path], places: Iterable[LineRef]) -> Iterator[bytes]:
+    """Copy the lines of the episodes that count, and of their rows, in the order of the samples."""
+    cell = choice.cell
     with ExitStack() as opened:
-        files: dict[int, BinaryIO] = {}
-        for place in places:
-            if place.run not in files:
-                files[place.run] = opened.enter_context(paths[place.run].open("rb"))
-            files[place.run].seek(place.begin)
-            yield files[place.run].read(place.length)
+        episodes = opened.enter_context(replacing(folder.episodes_file(cell)))
+        scores = []
+        for suffix in ("", *how.beside):
+            rows = [opened.enter_context(closing(_RowLines(run, cell, suffix))) for run in runs]
+            scores.append((opened.enter_context(replacing(folder.scores_file(cell, suffix))), rows))
+        again = choose(runs, Choice(cell))
+        copying = opened.enter_context(counted(again, choice.episodes, cell))
+        for one in copying:
+            for name in one.media:
+                _take_picture(runs[one.run], folder, name)
+            episodes.write(_sealed(one.line))
+            for file, rows in scores:
+                if line := rows[one.run].of(one):
+                    file.write(_sealed(line))
 
 
-def _scores_of(paths: Sequence[Path], choice: Choice) -> list[LineRef]:
-    """The rows of the tries that count, in the order of the samples."""
-    rows: dict[tuple[int, ...], LineRef] = {}
-    for number, path in enumerate(paths):
-        tries = {one.key: one for one in choice.tries if one.line.run == number}
-        begin = 0
-        for where, line in whole_lines(path):
-            row = NUMBERS.one(line, where)
-            one = tries.get(row.key)
-            if one and row.started == one.started and row.fingerprint in ("", one.fingerprint):
-                rows[one.place] = LineRef(number, begin, len(line))
-            begin += len(line)
-    return [rows[place] for place in sorted(rows)]
+class _RowLines:
+    """Lines of a run's score rows by episode."""
+
+    def __init__(self, run: RunFolder, cell: str, suffix: str) -> None:
+        self._path = run.scores_file(cell, suffix)
+        self._file: BinaryIO | None = None
+        episodes, rows = run.attempts(cell, limited=False), run.scored(cell, suffix, limited=False)
+        mine, theirs = episodes.align(rows)
+        same = episodes.arrays["started"][mine] == rows.arrays["started"][theirs]
+        self._begins = np.full(len(episodes), -1, np.int64)
+        self._begins[mine[same]] = rows.arrays["begin"][theirs[same]]
+
+    def of(self, one: Try) -> bytes:
+        """Return the row of an episode; empty if it has none."""
+        begin = int(self._begins[one.at])
+        if begin < 0:
+            return b""
+        self._file = self._file or open_regular(self._path)
+        self._file.seek(begin)
+        line = self._file.readline()
+        row = NUMBERS.one(line, f"{self._path}, byte {begin}")
+        return line if row.fingerprint in ("", one.fingerprint) else b""
+
+    def close(self) -> None:
+        if self._file:
+            self._file.close()
 
 
 def _sealed(line: bytes) -> bytes:
@@ -282,18 +290,13 @@ _NAMED = 5
 """Samples that are named before the rest is counted."""
 
 
-class LineRef(NamedTuple):
-    """Position of a line. Lines are read again when they are copied: all of them would not fit into memory."""
+class Try(msgspec.Struct, frozen=True):
+    """One episode's last try in one of the folders."""
 
     run: int
-    begin: int
-    length: int
-
-
-class Try(msgspec.Struct, frozen=True):
-    """One episode's last try in one of the folders: where its line is, and what matters of it."""
-
-    line: LineRef
+    at: int
+    """Number among the run's newest attempts."""
+    line: bytes
     index: int
     sample: str
     repeat: int
@@ -303,6 +306,7 @@ class Try(msgspec.Struct, frozen=True):
     failed: bool
     finished: bool
     """It needs no rerun: it has an answer, or the model failed."""
+    media: list[str]
     whole: bool
     """All its pictures are there."""
     content: bytes
@@ -318,50 +322,110 @@ class Try(msgspec.Struct, frozen=True):
 
 
 @dataclass
+class Names:
+    """Names of samples, of which the first are kept."""
+
+    count: int = 0
+    first: list[str] = field(default_factory=list)
+
+    def add(self, name: str) -> None:
+        self.count += 1
+        if self.count <= _NAMED:
+            self.first.append(name)
+
+    def __bool__(self) -> bool:
+        return self.count > 0
+
+    def __str__(self) -> str:
+        return ", ".join(self.first) + (f" and {self.count - _NAMED} more" if self.count > _NAMED else "")
+
+
+@dataclass
 class Choice:
-    """Lines that make up a cell of the merged run."""
+    """What a cell of the merged run is made of, counted in the order of the samples."""
 
     cell: str
-    tries: list[Try] = field(default_factory=list)
-    """One for each sample, repeat and branch, in the order of the samples."""
-    alike: list[str] = field(default_factory=list)
-    """Samples that several folders hold with the same answer."""
-    mended: list[str] = field(default_factory=list)
-    """Samples that failed in one folder and did not in another."""
-    lost: list[str] = field(default_factory=list)
-    """Samples to rerun, since some of their images are missing."""
+    repeats: int = 1
+    episodes: int = 0
+    failed: int = 0
+    """Episodes to rerun."""
+    runs: set[int] = field(default_factory=set)
+    last: int = -1
+    """The largest number of a sample."""
+    missing: array[int] = field(default_factory=lambda: array("q"))
+    """Numbers below it without an episode."""
+    lacking: array[int] = field(default_factory=lambda: array("q"))
+    """Numbers of samples without some repeat."""
+    alike: Names = field(default_factory=Names)
+    """Episodes that several folders hold with the same answer."""
+    mended: Names = field(default_factory=Names)
+    """Episodes that failed in one folder and did not in another."""
+    lost: Names = field(default_factory=Names)
+    """Episodes to rerun, since some of their images are missing."""
+    _held: set[int] = field(default_factory=set)
+
+    def add(self, one: Try) -> None:
+        """Count the next episode."""
+        self.episodes += 1
+        self.failed += not one.finished
+        self.runs.add(one.run)
+        if one.index != self.last:
+            self.missing.extend(range(self.last + 1, one.index))
+            self.last, self._held = one.index, set()
+            self.lacking.append(one.index)
+        self._held.add(one.repeat)
+        if self.lacking and self.lacking[-1] == one.index and self._held.issuperset(range(self.repeats)):
+            self.lacking.pop()
 
 
-def choose(runs: Sequence[RunFolder], cell: str) -> Choice:
-    """Refuses what cannot be one run: other data under the same name, or two different answers to one question."""
-    best: dict[str, Try] = {}
-    numbers: dict[int, Try] = {}
-    found = Choice(cell)
-    differing: list[tuple[str, int, int]] = []
-    for number, run in enumerate(runs):
-        for one in _last_tries(number, run, cell):
-            known = best.get(one.key)
-            _refuse_other_data(runs, cell, known or numbers.get(one.index), one)
-            numbers.setdefault(one.index, one)
-            winner = _better(known, one) if known else one
-            if known and known.finished and one.finished and known.content == one.content:
-                found.alike.append(one.key)
-            elif known and known.failed != one.failed and winner:
-                found.mended.append(one.key)
-            if winner is None and known:
-                differing.append((one.key, known.line.run, one.line.run))
-            best[one.key] = winner or one
+def choose(runs: Sequence[RunFolder], choice: Choice) -> Iterator[Try]:
+    """Yield one try of each episode, in the order of the samples, and note what was chosen from. Refuses what cannot
+    be one run: other data under the same name, or two different answers to one question."""
+    cell = choice.cell
+    differing, pair = Names(), (0, 0)
+    ids, first = Seen(), None
+    tries = merged_by_key(*(_last_tries(number, run, cell) for number, run in enumerate(runs)), key=_place)
+    for _, together in groupby(tries, _place):
+        best: Try | None = None
+        for one in together:
+            if first is None or first.index != one.index:
+                first = one
+                if not ids.add(one.sample):
+                    _refuse_other_data(runs, cell, _under_another_number(runs, cell, one), one)
+            _refuse_other_data(runs, cell, first, one)
+            known, best = best, one
+            if known is None:
+                continue
+            winner = _better(known, one)
+            if known.finished and one.finished and known.content == one.content:
+                choice.alike.add(one.key)
+            elif known.failed != one.failed and winner:
+                choice.mended.add(one.key)
+            if winner is None:
+                pair = pair if differing else (known.run, one.run)
+                differing.add(one.key)
+            best = winner or one
+        if best and best.whole:
+            yield best
+        elif best:
+            choice.lost.add(best.key)
     if differing:
-        sample, one_run, other_run = differing[0]
-        more = f" (and {len(differing) - 1} more)" if len(differing) > 1 else ""
+        more = f" (and {differing.count - 1} more)" if differing.count > 1 else ""
+        here, there = (runs[number].path for number in pair)
         raise RunConflict(
-            f"{cell}: {sample}{more} was answered differently in {runs[one_run].path} and {runs[other_run].path}",
+            f"{cell}: {differing.first[0]}{more} was answered differently in {here} and {there}",
             "leave one of the two out: which answer counts is not for a merge to choose",
         )
-    ordered = sorted(best.values(), key=lambda one: one.place)
-    found.lost = [one.key for one in ordered if not one.whole]
-    found.tries = [one for one in ordered if one.whole]
-    return found
+
+
+def _place(one: Try) -> tuple[int, int, int]:
+    return one.place
+
+
+def _under_another_number(runs: Sequence[RunFolder], cell: str, one: Try) -> Try | None:
+    """Find the same sample under another number; there is none if only the hashes of two ids are equal."""
+    tries = (known for number, run in enumerate(runs) for known in _last_tries(number, run, cell))
+    return next((known for known in tries if known.sample == one.sample and known.index != one.index), None)
 
 
 def _better(known: Try, one: Try) -> Try | None:
@@ -381,7 +445,7 @@ def _refuse_other_data(runs: Sequence[RunFolder], cell: str, known: Try | None, 
     if known is None or (known.sample, known.index, known.fingerprint) == (one.sample, one.index, one.fingerprint):
         return
     what = f"sample {one.sample}" if known.sample == one.sample else f"sample number {one.index}"
-    here, there = runs[known.line.run].path, runs[one.line.run].path
+    here, there = runs[known.run].path, runs[one.run].path
     raise RunConflict(
         f"{what} of {cell} is not the same in {here} and {there}: the data differ",
         "run both on the same data, with the same --seed and --task_args",
@@ -389,26 +453,33 @@ def _refuse_other_data(runs: Sequence[RunFolder], cell: str, known: Try | None, 
 
 
 def _last_tries(number: int, run: RunFolder, cell: str) -> Iterator[Try]:
-    begin = 0
-    found: dict[str, Try] = {}
-    for where, line in whole_lines(run.episodes_file(cell)):
-        record = EPISODES.one(line, where)
-        failure = record.failure
-        found[record.key] = Try(
-            LineRef(number, begin, len(line)),
-            index=record.index,
-            sample=record.sample.id,
-            repeat=record.repeat,
-            branch=record.branch,
-            fingerprint=record.sample.fingerprint,
-            started=record.started,
-            failed=failure is not None,
-            finished=failure is None or failure.blames_model,
-            whole=all(map(run.pictures.holds, media_names(record))),
-            content=_content(record),
-        )
-        begin += len(line)
-    yield from found.values()
+    """Yield the newest attempts of a run in the order of the samples. The file is opened for the first of them."""
+    path = run.episodes_file(cell)
+    begins = run.attempts(cell, limited=False).arrays["begin"]
+    if not len(begins):
+        return
+    with open_regular(path) as file:
+        for at, begin in enumerate(begins):
+            file.seek(begin)
+            line = file.readline()
+            record = EPISODES.one(line, f"{path}, byte {begin}")
+            failure, media = record.failure, list(media_names(record))
+            yield Try(
+                run=number,
+                at=at,
+                line=line,
+                index=record.index,
+                sample=record.sample.id,
+                repeat=record.repeat,
+                branch=record.branch,
+                fingerprint=record.sample.fingerprint,
+                started=record.started,
+                failed=failure is not None,
+                finished=failure is None or failure.blames_model,
+                media=media,
+                whole=all(map(run.pictures.holds, media)),
+                content=_content(record),
+            )
 
 
 def _content(line: EpisodeLine) -> bytes:
@@ -423,27 +494,23 @@ def _content(line: EpisodeLine) -> bytes:
     return hashlib.blake2b(msgspec.json.encode(body), digest_size=16).digest()
 
 
-def gaps_in_words(
-    choice: Choice, total: int | None, limit: int | None, shards: Sequence[str], repeats: int = 1
-) -> list[str]:
+def gaps_in_words(choice: Choice, total: int | None, limit: int | None, shards: Sequence[str]) -> list[str]:
     """Describe the missing samples by the shard that should have them. Empty if none is missing."""
-    there = {one.index for one in choice.tries}
     told = []
-    if total is None and not (limit and there.issuperset(range(limit))):
+    up_to = choice.missing[0] if choice.missing else choice.last + 1
+    if total is None and not (limit and up_to >= limit):
         told.append(f"{choice.cell}: no run reached the end of the samples, so the number of missing ones is unknown")
-    total = total if total is not None else max(there, default=-1) + 1
-    missing = [number for number in range(total) if number not in there]
+    total = total if total is not None else choice.last + 1
+    missing = [number for number in (*choice.missing, *range(choice.last + 1, total)) if number < total]
     if missing:
         told.append(
             f"{choice.cell}: {len(missing)} of {total} samples are missing: {_by_shard(missing, total, shards)}"
         )
-    held = {(one.index, one.repeat) for one in choice.tries}
-    lacking = [index for index in sorted(there) if any((index, nth) not in held for nth in range(repeats))]
-    if lacking:
-        where = _by_shard(lacking, total, shards)
-        told.append(f"{choice.cell}: {len(lacking)} samples lack some of {repeats} repeats: {where}")
+    if choice.lacking:
+        where = _by_shard(choice.lacking, total, shards)
+        told.append(f"{choice.cell}: {len(choice.lacking)} samples lack some of {choice.repeats} repeats: {where}")
     if choice.lost:
-        told.append(f"{choice.cell}: pictures are lost of {listed(choice.lost)}")
+        told.append(f"{choice.cell}: pictures are lost of {choice.lost}")
     return told
 
 
@@ -467,8 +534,7 @@ def _by_shard(missing: Sequence[int], total: int, shards: Sequence[str]) -> str:
 
 
 def _numbers(missing: Sequence[int]) -> str:
-    return f"number {listed([str(number) for number in missing])}"
-
-
-def listed(names: Sequence[str]) -> str:
-    return ", ".join(names[:_NAMED]) + (f" and {len(names) - _NAMED} more" if len(names) > _NAMED else "")
+    names = Names()
+    for number in missing:
+        names.add(str(number))
+    return f"number {names}"

@@ -7,6 +7,7 @@ import inspect
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -246,8 +247,9 @@ class Task:
         if extra and importlib.util.find_spec(extra) is None:
             raise MissingExtra(f"scoring {name}", extra)
 
-    @property
+    @cached_property
     def scorers(self) -> list[Scorer]:
+        """Found once: every episode is scored by them."""
         return [self._code.bound(entry) for entry in self.declared.scorers]
 
     @property

@@ -15,10 +15,10 @@ Training samples are never those of a run: their seeds begin at `FIRST_TRAINING_
 
 from __future__ import annotations
 
-from collections.abc import Coroutine, Generator, Iterable, Mapping, Sequence
+import base64
+from collections.abc import Coroutine, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cache, lru_cache
-from itertools import takewhile
 from pathlib import Path
 from typing import Any, Literal, cast
 
@@ -30,8 +30,7 @@ from sketchmark.episode.sample import Context, Part, Sample
 from sketchmark.errors import BadInput, BadPicture, CallFailed
 from sketchmark.media import Picture
 from sketchmark.tasks import Mode, Task
-from sketchmark.worlds import FIRST_TRAINING_SEED, LEVELS, Argument
-from sketchmark.worlds.steps import MIXED
+from sketchmark.worlds import FIRST_TRAINING_SEED, LEVELS, MIXED, Argument
 
 Wanted = Literal["say", "draw", ""]
 """What the model is asked for next; empty at the end."""
@@ -198,23 +197,29 @@ class Course:
     def judge(self, sample: Sample, drawings: Iterable[Content], answer: str | None = None) -> Marks:
         """Score drawings, and an answer if there is one, without a game: for reward functions and the reward
         server."""
-        pictures = takewhile(lambda one: one is not None, map(_picture, drawings))  # what follows has no place
-        turns = [Turn("draw", (Part(one, "model"),), reply=Reply(picture=one)) for one in pictures if one]
+        opened = list(_up_to_none(map(_opened_picture, drawings)))  # what follows has no place
+        try:
+            return self._judge(sample, opened, answer)
+        except BadPicture:  # found by the image reader: decoding every drawing before would take twice the time
+            return self._judge(sample, list(_up_to_none(map(_picture, opened))), answer)
+
+    def _judge(self, sample: Sample, drawings: Sequence[Picture], answer: str | None) -> Marks:
+        turns = [Turn("draw", (Part(one, "model"),), reply=Reply(picture=one)) for one in drawings]
         if answer is not None:
             turns.append(Turn("say", (Part(answer, "model"),), reply=Reply(answer)))
         episode = Episode(sample, tuple(turns), settings=_settings(self.mode))
         return self.marks(episode, ended=answer is not None)
 
     def judge_frame(self, sample: Sample, index: int, drawing: Content) -> Marks:
-        """Score one drawing as the frame of this index, as if all other frames were right. Only `right` and
-        `readable` are set."""
-        frames, picture = list(sample.frames() if sample.frames else ()), _picture(drawing)
-        if picture is None or not 0 <= index < len(frames):
+        """Score one drawing as the frame of this index, whatever the others show. Only `right` and `readable` are
+        set."""
+        expected = sample.steps or len(sample.frames() if sample.frames else ())
+        if not 0 <= index < expected:
             return Marks()
-        frames[index] = picture
-        marks = self.judge(sample, frames)
-        others = (len(frames) - 1) / len(frames)
-        return Marks(right=float(marks.right > others), readable=float(marks.readable > others))
+        drawings: list[Content] = [_nothing()] * expected
+        drawings[index] = drawing
+        marks = self.judge(sample, drawings)
+        return Marks(right=float(marks.right > 0), readable=float(marks.readable > 0))
 
 
 @cache
@@ -245,8 +250,8 @@ def _value(scores: Scores, name: str) -> float:
     return float(scores.values.get(name) or 0.0)
 
 
-def _picture(content: Content) -> Picture | None:
-    """Return what a model sent as an image; None if it is none that we may decode."""
+def _opened_picture(content: Content) -> Picture | None:
+    """Return what a model sent as an image; None if it is none that we may decode, by its header."""
     if isinstance(content, str):
         return None
     try:
@@ -255,9 +260,54 @@ def _picture(content: Content) -> Picture | None:
                 return None
             content = Picture.from_bytes(content)
         width, height = content.size
-        return content if width * height <= _MOST_PIXELS and content.values.size else None
+        return content if width * height <= _MOST_PIXELS else None
     except BadPicture:
         return None
+
+
+def _picture(content: Content) -> Picture | None:
+    """Return what a model sent as an image; None if it cannot be decoded."""
+    picture = _opened_picture(content)
+    try:
+        return picture if picture and picture.values.size else None
+    except BadPicture:
+        return None
+
+
+def _up_to_none(pictures: Iterable[Picture | None]) -> Iterator[Picture]:
+    for picture in pictures:
+        if picture is None:
+            return
+        yield picture
+
+
+@cache
+def _nothing() -> Picture:
+    """Return an image that shows nothing, in the place of frames that are not scored."""
+    from PIL import Image
+
+    return Picture.from_image(Image.new("RGB", (1, 1)))
+
+
+def chat_parts(parts: Iterable[Part]) -> list[dict[str, Any]]:
+    """Return parts as the content of a chat message."""
+    return [
+        {"type": "image_url", "image_url": {"url": part.picture.data_url}}
+        if part.picture
+        else {"type": "text", "text": part.text or ""}
+        for part in parts
+    ]
+
+
+def bytes_in(address: str) -> bytes:
+    """Return the bytes of an image in a data URL. Anything else gives no bytes, and nothing is fetched."""
+    head, _, data = address.partition(",")
+    if not head.startswith("data:") or not head.endswith(";base64") or len(data) > _MOST_BYTES * 4 // 3 + 4:
+        return b""
+    try:
+        return base64.b64decode(data, validate=True)
+    except ValueError:
+        return b""
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from typing import Any
 
 from sketchmark.episode.sample import Part, Sample
 from sketchmark.media import Picture
-from sketchmark.training import Course, Game, Marks, named
+from sketchmark.training import Content, Course, Game, Marks, named
 from sketchmark.worlds import LEVELS
 
 
@@ -63,8 +63,13 @@ def _marks(completions: Sequence[Any], columns: Mapping[str, Sequence[Any]]) -> 
     found = []
     for completion, row in zip(completions, named, strict=True):
         course, sample = _of(row)
-        found.append(course.judge(sample, row.get("drawn") or (), _said(completion)))
+        found.append(course.judge(sample, map(_content, row.get("drawn") or ()), _said(completion)))
     return found
+
+
+def _content(drawn: Any) -> Content:
+    """Return a drawing as a game takes it. Trainers have Pillow's images."""
+    return drawn if isinstance(drawn, str | bytes | Picture) else Picture.from_image(drawn)
 
 
 _NAMES = ("world", "seed", "level", "look", "drawn")

@@ -11,7 +11,6 @@ are named through ours: `sketchmark/openai/NAME`.
 
 from __future__ import annotations
 
-import base64
 from collections.abc import Callable, Iterator, Sequence
 from itertools import groupby
 from typing import Any
@@ -47,7 +46,7 @@ from sketchmark.results import grade
 from sketchmark.runs.episodes import play
 from sketchmark.runs.plan import Cell
 from sketchmark.settings import Settings
-from sketchmark.training import Course, Game, worlds
+from sketchmark.training import Course, Game, bytes_in, worlds
 
 _KEPT = "sketchmark"
 """Name under which a sample's scores are kept between solver and scorer."""
@@ -85,13 +84,9 @@ def _contents(message: ChatMessage) -> Iterator[str | Picture]:
 
 
 def _picture(address: str) -> Picture:
-    head, _, data = address.partition(",")
-    if not head.startswith("data:"):
-        raise BadPicture("an image that is not a data URL", "images are not fetched")
-    try:
-        return Picture.from_bytes(base64.b64decode(data, validate=True))
-    except ValueError as error:
-        raise BadPicture("an image that is not base64") from error
+    if not (data := bytes_in(address)):
+        raise BadPicture("an image that is not a data URL in base64", "images are not fetched")
+    return Picture.from_bytes(data)
 
 
 class _Asked(Model):

@@ -24,6 +24,7 @@ from sketchmark.plots import Drawing, charts
 from sketchmark.plots.charts import dumbbell
 from sketchmark.report.story import findings, own_minus, story_of
 from sketchmark.results import scorings, summary
+from sketchmark.results.gains import live_gains
 from sketchmark.terminal import one_line
 from sketchmark.view.query import CHANGES, Hit, card, changes
 
@@ -222,7 +223,7 @@ def run_charts(run: RunView) -> dict[str, Any]:
     results = [summary.live_result(cell) for cell in run.cells.values()]
     story = story_of(run, results)
     drawn = [found for cell in run.cells.values() if (found := summary.drawing_and_answer(cell))]
-    every = summary.live_gains(run)
+    every = live_gains(run)
     panels = charts.Panel.all_of(results, every)
     return {
         "story": {"headline": story.headline, "lede": story.lede, "controls": story.controls},

@@ -25,7 +25,7 @@ from sketchmark.folder.format import DRAWING_MODE, EpisodeLine, label_of
 from sketchmark.folder.index import CellView, RunView, change, outcome
 from sketchmark.folder.records import said
 from sketchmark.media import Picture
-from sketchmark.results import summary
+from sketchmark.results.gains import paired
 from sketchmark.results.repeats import sample_codes
 from sketchmark.view import media
 from sketchmark.view.media import Thumbnails
@@ -237,7 +237,7 @@ class Views:
             difference = self._recent.get(
                 left,
                 ("compare", before.name, right.key, right.version, after.name),
-                lambda: summary.paired(before, after, family_of(left, right, before, after)),
+                lambda: paired(before, after, family_of(left, right, before, after)),
             )
             there = set(after.episodes)
             samples = [sample for sample in before.order() if sample in there]

@@ -8,7 +8,7 @@ docs/add-a-world.md builds one.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, field
 from functools import cache, cached_property, partial
@@ -283,6 +283,17 @@ def check_level(name: str, level: int) -> None:
     """Refuse a level that a world does not have."""
     if level not in LEVELS:
         raise BadInput(f"{name} has no level {level}", f"levels are {LEVELS[0]} to {LEVELS[-1]}")
+
+
+MIXED = "mixed"
+"""The look of a set of samples that have all looks in turn."""
+
+
+def look_in_turn(name: str, looks: Sequence[str], look: str, turn: int) -> str:
+    """Return the look of a sample: the one that is asked for, or one of all in turn. Refuse an unknown one."""
+    if look != MIXED and look not in looks:
+        raise BadInput(f"{name} has no look {look!r}", f"looks are {', '.join(looks)}, or {MIXED}")
+    return looks[turn % len(looks)] if look == MIXED else look
 
 
 _STRIDE = 1_000_003

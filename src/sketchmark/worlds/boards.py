@@ -7,7 +7,7 @@ colours are Euclidean, in 0..255 per channel.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from itertools import combinations
 from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeVar
@@ -32,7 +32,7 @@ MOVES: dict[str, Position] = {"up": (-1, 0), "down": (1, 0), "left": (0, -1), "r
 """Row and column change of each move, in the order in which solvers try them."""
 
 _NEARER_BY = np.float32(0.01)
-_GROW = 2
+_GROW, _LARGEST = 2, 4096
 
 
 class Box(NamedTuple):
@@ -327,6 +327,19 @@ def look_of(values: Values, looks: Mapping[str, Palette]) -> str:
     """Return the look whose page colour is nearest to that of the image."""
     away = apart(page_of(values)[None], *(look.page for look in looks.values()))
     return list(looks)[int(away.argmin())]
+
+
+def look_in(picture: Picture, looks: Mapping[str, Palette]) -> str:
+    """Return the look of an image, whatever its size."""
+    return look_of(np.asarray(picture.reduced(64)), looks)
+
+
+def cell_for(size: int, cells: int, around: Callable[[int], int]) -> int:
+    """Return the pixels per cell of the largest image that is at most `size` pixels wide and high; 0: none fits."""
+    if not 0 < size <= _LARGEST:
+        raise BadInput(f"images of {size} pixels a side cannot be made", f"1 to {_LARGEST}")
+    fits = (cell for cell in range(size // cells, 0, -1) if cells * cell + 2 * around(cell) <= size)
+    return next(fits, 0)
 
 
 def colours_at(values: Values, places: Places | Sequence[tuple[float, float]], spread: float) -> NDArray[np.float64]:

@@ -30,12 +30,21 @@ from sketchmark.episode.sample import Context, Sample
 from sketchmark.errors import BadInput, BadPicture
 from sketchmark.media import Picture
 from sketchmark.media.pixels import Recent
-from sketchmark.worlds import LEVELS, Argument, Making, World, boards, check_level, moves, numbered_drafts
+from sketchmark.worlds import (
+    LEVELS,
+    MIXED,
+    Argument,
+    Making,
+    World,
+    boards,
+    check_level,
+    look_in_turn,
+    moves,
+    numbered_drafts,
+)
 from sketchmark.worlds.boards import Values
 from sketchmark.worlds.play import Shown, StepByStep, tagged_moves
 
-MIXED = "mixed"
-"""The look of a set of samples that have all looks in turn."""
 SIZE = 512
 _SMALLEST, _LARGEST = 192, 2048
 _PLAN = re.compile(r"^[^\w\n]*next: (.+)", re.IGNORECASE | re.MULTILINE)
@@ -158,9 +167,8 @@ class StepWorld(StepByStep[Some]):
     def puzzle(self, seed: int, level: int, look: str) -> Some:
         """Return the puzzle of a seed: the same in every process."""
         check_level(self.name, level)
-        if look not in self.looks:
-            raise BadInput(f"{self.name} has no look {look!r}", f"looks are {', '.join(self.looks)}, or {MIXED}")
-        return self.generate(Random(f"{self.name}:{seed}:{level}"), level, look)
+        seen = look_in_turn(self.name, self.looks, look, 0)
+        return self.generate(Random(f"{self.name}:{seed}:{level}"), level, seen)
 
     def samples(
         self, *, seed: int, data: Path | None, level: int = 0, look: str = MIXED, size: int = SIZE
@@ -169,12 +177,12 @@ class StepWorld(StepByStep[Some]):
         level have all looks in turn."""
         if not _SMALLEST <= size <= _LARGEST:
             raise BadInput(f"images of {size} pixels a side", f"{_SMALLEST} to {_LARGEST}")
-        self.puzzle(seed, level or LEVELS[0], self.looks[0] if look == MIXED else look)  # refuses what cannot be
+        self.puzzle(seed, level or LEVELS[0], look)  # refuses what cannot be
 
         def make(id: str, number: int, own_seed: int) -> Sample:
             chosen = level or LEVELS[number % len(LEVELS)]
             turn = number if level else number // len(LEVELS)
-            seen = self.looks[turn % len(self.looks)] if look == MIXED else look
+            seen = look_in_turn(self.name, self.looks, look, turn)
             return self.sample(id, self.puzzle(own_seed, chosen, seen), size)
 
         return numbered_drafts(self.name, seed, make)

@@ -27,6 +27,7 @@ from sketchmark.models.providers.weights import (
     Source,
     Weights,
     Wording,
+    end_of_turn,
     load,
     out_of_memory,
     release_memory,
@@ -43,7 +44,7 @@ _MAX_NEW_TOKENS = 1024
 _LETTERS, _PIXELS = 4, 28 * 28
 """Of a token, in most models."""
 
-_SAMPLING = ("top_p", "top_k", "min_p")
+_SAMPLING = ("top_p", "top_k", "min_p", "typical_p")
 _DECODING = ("repetition_penalty", "no_repeat_ngram_size")
 
 
@@ -231,6 +232,9 @@ def render(processor: Any, context: Context, template: Mapping[str, Any] = AS_IS
 
 
 def _rendered(processor: Any, context: Context, template: Mapping[str, Any]) -> str:
+    if (end := end_of_turn(processor)) and getattr(processor, "chat_template", None) is None:
+        turns = layout.messages(layout.system_as_user(context))
+        return end.join("".join(part.text or processor.image_token for part in turn.parts) for turn in turns)
     chat = [
         {
             "role": message.role,

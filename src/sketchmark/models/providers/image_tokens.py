@@ -11,19 +11,64 @@ image and sequence. The caller must allow only valid next tokens.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar
 
 from sketchmark.episode.model import Options, Reply, Usage
 from sketchmark.episode.sample import Context
 from sketchmark.errors import BadInput, CallFailed
+from sketchmark.media import Picture
 from sketchmark.models import layout
 from sketchmark.models.arguments import Arguments
 from sketchmark.models.providers import Provider
 from sketchmark.models.providers.hf import Prompt, TransformersChat, render, tokens
 from sketchmark.models.providers.rows import at_once
-from sketchmark.models.providers.weights import Brush, Weights, logits_processors, picture_of
+from sketchmark.models.providers.weights import Weights
+
+
+def picture_of(pixels: Any, processor: Any) -> Picture:
+    """Convert pixels (height, width, 3) to an image.
+
+    The normalisation is undone here: without torchvision, transformers 5's processor takes rows for colours and
+    fails.
+    """
+    import numpy as np
+    from PIL import Image
+
+    scaled = (pixels.numpy() * np.array(processor.image_std) + np.array(processor.image_mean)) * 255
+    return Picture.from_image(Image.fromarray(scaled.clip(0, 255).astype(np.uint8)))
+
+
+def logits_processors(one: Callable[[Any, Any], Any]) -> Any:
+    from transformers import LogitsProcessorList
+
+    return LogitsProcessorList([one])
+
+
+class Brush:
+    """Classifier-free guidance, then sampling by Gumbel noise.
+
+    The largest of (score / temperature + noise) is a sample of the softmax. Each row has a separate random stream,
+    unlike in transformers' sampling, so a drawing does not depend on the rest of its batch.
+    """
+
+    def __init__(self, seeds: list[int], temperature: float, guidance: float) -> None:
+        import torch
+
+        self._streams = [torch.Generator().manual_seed(seed) for seed in seeds]
+        self._temperature = temperature
+        self._guidance = guidance
+
+    def __call__(self, input_ids: Any, scores: Any) -> Any:
+        import torch
+
+        guided, free = scores.float().chunk(2)
+        mixed = free + self._guidance * (guided - free)
+        if self._temperature <= 0:
+            return mixed
+        noise = torch.stack([-torch.empty(mixed.shape[1]).exponential_(generator=s).log() for s in self._streams])
+        return mixed / self._temperature + noise.to(mixed.device)
 
 
 class Janus(TransformersChat):

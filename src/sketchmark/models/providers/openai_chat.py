@@ -31,10 +31,12 @@ _PATIENCE = 5.0
 Ask = Callable[[Call], Awaitable[dict[str, Any]]]
 Read = Callable[[dict[str, Any]], ChatReply]
 _SOUNDS = ("wav", "mp3")
-_CHAT_SETTINGS = ("top_p", "frequency_penalty", "presence_penalty", "stop", "reasoning_effort", "response_format")
+_CHAT_SETTINGS = (
+    *("top_p", "frequency_penalty", "presence_penalty", "logit_bias", "stop", "reasoning_effort", "response_format"),
+)
 _SERVER_SETTINGS = (
     *("top_k", "min_p", "repetition_penalty", "repeat_penalty", "typical_p", "length_penalty", "min_tokens"),
-    *("stop_token_ids", "bad_words", "logit_bias", "ignore_eos"),
+    *("stop_token_ids", "bad_words", "ignore_eos"),
 )
 """Further settings of compatible servers (vLLM, SGLang, llama.cpp). OpenAI's own answers 400 to them."""
 

@@ -279,11 +279,14 @@ class Rows(Generic[Job]):
         ends = torch.tensor(list(ends_of(self._model)))
         pad = self._settings["pad_token_id"]
 
+        has_ended = torch.zeros(len(self.rows), dtype=torch.bool)
+
         def stops(ids: Any, scores: Any) -> Any:
-            new = ids[:, start:].cpu()
-            ended = torch.isin(new, ends).any(1) | (new.shape[1] >= left)
+            last = ids[:, -1].cpu()
+            has_ended.logical_or_(torch.isin(last, ends))
+            ended = has_ended | (ids.shape[1] - start >= left)
             # A row that met a stop text is padded from then on. A model may also generate this token.
-            perhaps = ended | (new[:, -1] == pad) if "stop_strings" in self._settings else ended
+            perhaps = ended | (last == pad) if "stop_strings" in self._settings else ended
             wanted = go_on is not None and go_on(int((~perhaps).sum()))
             return (ended if wanted else torch.ones_like(ended)).to(ids.device)
 

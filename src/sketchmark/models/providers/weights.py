@@ -1,66 +1,25 @@
-"""Weights from a folder or the hub, the wording of their contexts, and sampling for models that draw by tokens."""
+"""Weights from a folder or the hub, the wording of their contexts, and repairs of models inside pipelines."""
 
 from __future__ import annotations
 
 import hashlib
 import importlib.util
+import inspect
 import json
 import logging
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sketchmark.episode.sample import Context, Part
 from sketchmark.errors import BadInput, DataMissing, MissingExtra, SketchmarkError
-from sketchmark.media import Picture
 from sketchmark.models import layout
 from sketchmark.models.arguments import Arguments
 
-
-def picture_of(pixels: Any, processor: Any) -> Picture:
-    """Convert pixels (height, width, 3) to an image.
-
-    The normalisation is undone here: without torchvision, transformers 5's processor takes rows for colours and
-    fails.
-    """
-    import numpy as np
+if TYPE_CHECKING:
     from PIL import Image
-
-    scaled = (pixels.numpy() * np.array(processor.image_std) + np.array(processor.image_mean)) * 255
-    return Picture.from_image(Image.fromarray(scaled.clip(0, 255).astype(np.uint8)))
-
-
-def logits_processors(one: Callable[[Any, Any], Any]) -> Any:
-    from transformers import LogitsProcessorList
-
-    return LogitsProcessorList([one])
-
-
-class Brush:
-    """Classifier-free guidance, then sampling by Gumbel noise.
-
-    The largest of (score / temperature + noise) is a sample of the softmax. Each row has a separate random stream,
-    unlike in transformers' sampling, so a drawing does not depend on the rest of its batch.
-    """
-
-    def __init__(self, seeds: list[int], temperature: float, guidance: float) -> None:
-        import torch
-
-        self._streams = [torch.Generator().manual_seed(seed) for seed in seeds]
-        self._temperature = temperature
-        self._guidance = guidance
-
-    def __call__(self, input_ids: Any, scores: Any) -> Any:
-        import torch
-
-        guided, free = scores.float().chunk(2)
-        mixed = free + self._guidance * (guided - free)
-        if self._temperature <= 0:
-            return mixed
-        noise = torch.stack([-torch.empty(mixed.shape[1]).exponential_(generator=s).log() for s in self._streams])
-        return mixed / self._temperature + noise.to(mixed.device)
 
 
 _ADAPTER = "adapter_config.json"
@@ -118,7 +77,7 @@ class Source:
             attn_implementation=args.text("attn_implementation") or flash,
             revision=args.text("revision"),
             trust_remote_code=args.flag("trust_remote_code", False),
-            tokenizer=args.text("tokenizer"),
+            tokenizer=existing(args.text("tokenizer"), "tokenizer"),
             peft=_adapter(owner, args),
             bits=_bits(owner, args),
             pixels={name: args.whole(name, 0, least=1) for name in _PIXELS if args.text(name)},
@@ -159,8 +118,16 @@ def _takes_text_only(model_type: str) -> bool:
     return model_type in known.MODEL_FOR_CAUSAL_LM_MAPPING_NAMES and not takes_images
 
 
+def existing(path: str | None, argument: str) -> str | None:
+    """Refuse a path that is missing. Anything else may be an id of the hub, which only loading can show."""
+    folder = Path(path or "")
+    if path and (folder.is_absolute() or path.startswith(".")) and not folder.exists():
+        raise DataMissing(f"{argument}={path}: there is no such file or folder", "a path, or an id of the hub")
+    return path
+
+
 def _adapter(owner: str, args: Arguments) -> str | None:
-    folder = args.text("peft")
+    folder = existing(args.text("peft"), "peft")
     if folder is None:
         return None
     if importlib.util.find_spec("peft") is None:
@@ -285,7 +252,7 @@ def load(source: Source, *, needs_chat_template: bool = True) -> Weights:
         # transformers fills these with random numbers, so the score would be of another model.
         names = sorted(report["missing_keys"])
         raise DataMissing(f"{source.pretrained} lacks {len(names)} weights ({names[0]}...)", "download it again")
-    if needs_chat_template and getattr(processor, "chat_template", None) is None:
+    if needs_chat_template and getattr(processor, "chat_template", None) is None and not end_of_turn(processor):
         raise BadInput(f"{source.pretrained} has no chat template", "use the instruction-tuned version of the model")
     tokenizer = processor.tokenizer
     # New tokens continue a row on its right, so a batch must be padded on the left.
@@ -313,6 +280,62 @@ def processor_of(source: Source, common: Mapping[str, Any], *, text_only: bool) 
         if wanted and wanted not in (getattr(images, name, None), sizes.get(edge)):
             raise BadInput(f"the image processor of {source.pretrained} has no {name}", "leave it out")
     return processor
+
+
+def end_of_turn(processor: Any) -> str | None:
+    """Return the mark between turns of a processor that has no chat template, and sets the last mark itself."""
+    return processor.tokenizer.sep_token if type(processor).__name__ == "ChameleonProcessor" else None
+
+
+def repair(pipeline: Any) -> None:
+    """Fill two gaps between diffusers 0.42 and transformers 5.
+
+    A reader of prompts and images (Qwen2.5-VL) places its tokens by `mm_token_type_ids`, which most pipelines do not
+    pass on: without them images get the positions of text (diffusers #14194). And GLM-Image's first model returns
+    an image's features in another shape than its pipeline takes.
+    """
+    source = inspect.getsource(inspect.getmodule(type(pipeline)) or type(pipeline))
+    for part in pipeline.components.values():
+        takes = inspect.signature(part.forward).parameters if hasattr(part, "register_forward_pre_hook") else {}
+        if "mm_token_type_ids" in takes and "mm_token_type_ids" not in source:
+            part.register_forward_pre_hook(_mark_images, with_kwargs=True)
+    if type(pipeline).__name__ == "GlmImagePipeline" and "get_image_tokens(\n" in source:
+        _flatten_features(pipeline.vision_language_encoder)
+
+
+def _mark_images(part: Any, args: Any, given: dict[str, Any]) -> Any:
+    if given.get("pixel_values") is not None and given.get("mm_token_type_ids") is None:
+        given["mm_token_type_ids"] = (given["input_ids"] == part.config.image_token_id).int()
+    return args, given
+
+
+def _flatten_features(planner: Any) -> None:
+    """Let GLM-Image's first model give and take features as rows of tokens, as its pipeline passes them on."""
+    import torch
+
+    features, tokens = planner.get_image_features, planner.get_image_tokens
+
+    def as_rows(*args: Any, **more: Any) -> Any:
+        made = features(*args, **more)
+        if not more:  # transformers names its arguments, the pipeline does not
+            made.pooler_output = [one.flatten(1).T for one in made.pooler_output]
+        return made
+
+    def from_rows(rows: Any, grids: Any) -> Any:
+        images = torch.split(rows, grids.prod(-1).tolist())
+        return tokens([one.T.unflatten(1, grid[1:].tolist()) for one, grid in zip(images, grids, strict=True)], grids)
+
+    planner.get_image_features, planner.get_image_tokens = as_rows, from_rows
+
+
+def fitted(pipeline: Any, images: Sequence[Image.Image]) -> list[Image.Image]:
+    """Return images of sizes that the pipeline takes. GLM-Image's two models shrink others differently, and fail."""
+    if type(pipeline).__name__ != "GlmImagePipeline":
+        return list(images)
+    reader = pipeline.processor.image_processor
+    grids = reader(images=list(images), return_tensors="pt")["image_grid_thw"].tolist()
+    side = 2 * reader.patch_size
+    return [one.resize((side * width, side * height)) for one, (_, height, width) in zip(images, grids, strict=True)]
 
 
 def device_named(name: str) -> Any:

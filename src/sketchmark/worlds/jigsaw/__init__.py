@@ -9,7 +9,7 @@ without a judge: `answer_as_drawn` says whether the answer is the candidate that
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache, partial
 from importlib import import_module
@@ -17,14 +17,30 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+import numpy as np
+
 from sketchmark.engines import patient
 from sketchmark.episode import Episode, Grading, Scores
 from sketchmark.episode.desk import Desk
 from sketchmark.episode.protocol import FilledPrompts, Protocol
 from sketchmark.episode.sample import Context, Sample
-from sketchmark.errors import MissingExtra
+from sketchmark.errors import BadInput, MissingExtra
 from sketchmark.media import Picture
-from sketchmark.worlds import LEVELS, Add, Argument, Making, Play, World, check_level, disk, moves, numbered_drafts
+from sketchmark.worlds import (
+    LEVELS,
+    MIXED,
+    Add,
+    Argument,
+    Making,
+    Play,
+    World,
+    check_level,
+    disk,
+    look_in_turn,
+    moves,
+    numbered_drafts,
+)
+from sketchmark.worlds.jigsaw import paint
 from sketchmark.worlds.jigsaw import panels as jigsaw
 from sketchmark.worlds.moves import DREAMSIM, FOLLOWS, STRICT, rules, shown
 from sketchmark.worlds.play import labelled, tagged_choice, wanted
@@ -60,27 +76,89 @@ candidates_then_answer = Protocol(_complete_both, draws=lambda prompts: 2, must_
 
 
 def samples(
-    *, seed: int, data: Path | None, difficulty: str = "medium", folder: str = "", level: int = 0
+    *,
+    seed: int,
+    data: Path | None,
+    difficulty: str = "medium",
+    folder: str = "",
+    level: int = 0,
+    look: str = MIXED,
+    size: int = jigsaw.SIZE,
 ) -> Iterator[Sample]:
+    """Yield samples. With a level they have the printed looks in turn, without one the painted look."""
     if level:
         check_level("jigsaw", level)
-    rated: dict[str, str | int] = {"level": level} if level else {"difficulty": difficulty}
+    look_in_turn("jigsaw", jigsaw.LOOKS, look, 0)  # refuses an unknown one
+    if folder and look != MIXED:
+        raise BadInput("images of your own have no look", "give either a folder or a look")
     pictures = Path(folder) if folder else None
+    looks = jigsaw.LOOKS if look != MIXED else jigsaw.PRINTED if level and not folder else (jigsaw.PAINTED,)
 
     def make(id: str, number: int, own_seed: int) -> Sample:
-        puzzle = jigsaw.generate(own_seed, difficulty, pictures, level=level)
+        seen = look_in_turn("jigsaw", looks, look, number)
+        puzzle = jigsaw.generate(own_seed, difficulty, pictures, size, level, seen)
+        groups: dict[str, str | int] = {"level": level} if level else {"difficulty": difficulty}
+        groups |= {"look": seen} if len(looks) > 1 else {}
         return Sample(
             id=id,
             pictures={"ref": puzzle.ref, "cand0": puzzle.candidates[0], "cand1": puzzle.candidates[1]},
-            fields={"puzzle": jigsaw.seams_as_text(puzzle)},
+            fields={"puzzle": seams_as_text(puzzle)},
             target={"label": puzzle.label},
-            groups={"wrong_kind": puzzle.wrong_kind, **rated},
+            groups={"wrong_kind": puzzle.wrong_kind, **groups},
             steps=2,
             frames=partial(jigsaw.frames, puzzle),
         )
 
     made = numbered_drafts("jigsaw", seed, make)
     return (sample for sample in made) if folder else made  # a folder may change under a run: each is compared
+
+
+def seams_as_text(puzzle: jigsaw.Jigsaw) -> str:
+    """Write the colours on both sides of the seams for the mode text_input, each the mean of a few pixels."""
+    panel = puzzle.ref.values
+    top, left = panel.shape[0] // 2, panel.shape[1] // 2
+    lines = [_neighbours(panel)]
+    for number, candidate in enumerate(puzzle.candidates):
+        patch = jigsaw.sized(candidate, (panel.shape[1] - left, panel.shape[0] - top))
+        lines.append((f"CANDIDATE_{number}", patch[:, 0], patch[0]))
+    return _written(lines)
+
+
+def panel_as_text(picture: Picture) -> str | None:
+    """Write the colours next to the hidden cell as `seams_as_text` does; None if no cell is hidden."""
+    panel = picture.values
+    top, left = panel.shape[0] // 2, panel.shape[1] // 2
+    inside = panel[top + top // 8 : -top // 8, left + left // 8 : -left // 8].astype(float)
+    is_hidden = inside.size and abs(inside - jigsaw.HIDDEN).mean() <= 12
+    return _written([_neighbours(panel)]) if is_hidden else None
+
+
+def _neighbours(panel: jigsaw.Pixels) -> tuple[str, jigsaw.Pixels, jigsaw.Pixels]:
+    top, left = panel.shape[0] // 2, panel.shape[1] // 2
+    return "NEIGHBOURS", panel[top:, left - 1], panel[top - 1, left:]
+
+
+def _written(seams: list[tuple[str, jigsaw.Pixels, jigsaw.Pixels]]) -> str:
+    return "\n".join(
+        f"{name} {side}: {paint.codes_of(edge)}"
+        for name, *edges in seams
+        for side, edge in zip(_SIDES, edges, strict=True)
+    )
+
+
+_SIDES = ("left seam, top to bottom", "upper seam, left to right")
+_SEAM = re.compile(r"^(\w+) (?:left|upper) seam, .*?: ((?:#[0-9a-f]{6} ?)+)$", re.MULTILINE)
+
+
+def better_in_text(text: str) -> int | None:
+    """Return the candidate whose colours continue the neighbours', in what `seams_as_text` wrote; None without it."""
+    seams: dict[str, list[int]] = {}
+    for name, colours in _SEAM.findall(text):
+        seams.setdefault(name, []).extend(bytes.fromhex(colours.replace("#", "")))
+    if {len(of) for of in seams.values()} != {len(seams.get("NEIGHBOURS", ()))} or len(seams) != 3:
+        return None
+    around, *candidates = (seams[name] for name in ("NEIGHBOURS", "CANDIDATE_0", "CANDIDATE_1"))
+    return _least(sum(abs(a - b) for a, b in zip(around, of, strict=True)) for of in candidates)
 
 
 class JigsawPlay(Play):
@@ -97,7 +175,7 @@ class JigsawPlay(Play):
 
     def _from_text(self, context: Context, wrong: bool = False) -> str | None:
         """Answer a puzzle of the mode text_input."""
-        better = next((found for text in context.texts if (found := jigsaw.better_in_text(text)) is not None), None)
+        better = next((found for text in context.texts if (found := better_in_text(text)) is not None), None)
         return None if better is None else tagged_choice(1 - better if wrong else better, "its colors run on")
 
     def draw(self, context: Context) -> Picture | None:
@@ -115,8 +193,7 @@ class JigsawPlay(Play):
         better = _better_drawn(context, pieces[0])
         if better is not None:
             return tagged_choice(better, "in my drawing its seams run on")
-        coin = Random(int(pieces[1].identity[:12], 16) + seed)
-        return tagged_choice(coin.randrange(2), "at a glance both fit")
+        return tagged_choice(Random(int(pieces[1].identity[:12], 16) + seed).randrange(2), "at a glance both fit")
 
     def sketch(self, context: Context, shaky: bool, rng: Random) -> Picture | None:
         return self._completed(context, other=shaky)
@@ -147,8 +224,11 @@ def _pieces(context: Context) -> tuple[Picture, Picture, Picture] | None:
 
 
 def _better_fitting(pieces: tuple[Picture, Picture, Picture]) -> int:
-    costs = [jigsaw.seam_cost_with(pieces[0], candidate) for candidate in pieces[1:]]
-    return costs.index(min(costs))
+    return _least(jigsaw.seam_cost_with(pieces[0], candidate) for candidate in pieces[1:])
+
+
+def _least(costs: Iterable[float]) -> int:
+    return int(np.argmin(list(costs)))
 
 
 def _better_drawn(context: Context, reference: Picture) -> int | None:
@@ -169,10 +249,9 @@ def _corrupt(sample: Sample) -> list[Picture]:
 def _caption(sample: Sample, drawing: Picture) -> str:
     if not _belongs(drawing, disk.picture_of(sample, "ref")):
         return "The drawing does not show the panel with one cell filled in."
-    step = jigsaw.seam_cost(drawing)
     return (
         "The drawing shows the panel with its bottom-right cell filled in. Across the two inner edges of that cell "
-        f"the colors change by {step:.1f} of 255 on average."
+        f"the colors change by {jigsaw.seam_cost(drawing):.1f} of 255 on average."
     )
 
 
@@ -180,16 +259,13 @@ def better_shown(completed: Sequence[Picture], reference: Picture) -> int | None
     """Which of two completions runs on more smoothly; None unless both show this panel."""
     if len(completed) != 2 or not all(_belongs(picture, reference) for picture in completed):
         return None
-    costs = [jigsaw.seam_cost(picture) for picture in completed]
-    return costs.index(min(costs))
+    return _least(map(jigsaw.seam_cost, completed))
 
 
 def _belongs(completed: Picture, reference: Picture) -> bool:
     """Does a completed panel show this puzzle? Its upper half must look like the reference's."""
     if completed.size != reference.size:
         return False
-    import numpy as np
-
     half = reference.size[1] // 2
     mine, its = (picture.values[:half].astype(np.int16) for picture in (completed, reference))
     return bool(np.abs(mine - its).mean() < 8)
@@ -269,8 +345,7 @@ def _followed_choice(sample: Sample, episode: Episode, answer: int | None) -> di
     """`{}` unless the canvas is corrupt."""
     if episode.settings.get("canvas") != "corrupt":
         return {}
-    reference = sample.pictures["ref"]
-    implied = better_shown(shown(episode), reference) if isinstance(reference, Picture) else None
+    implied = better_shown(shown(episode), disk.picture_of(sample, "ref"))
     if implied is None or implied == int(sample.target["label"]):
         return {FOLLOWS: None}
     return {FOLLOWS: float(answer == implied)}
@@ -289,8 +364,7 @@ def _better_looking(drawn: Sequence[Picture], true: Sequence[Picture]) -> int | 
         return None
     if any(max(jigsaw.similarity(one, picture) for one in true) < _SAME for picture in drawn):
         return None
-    costs = [jigsaw.seam_cost(picture) for picture in drawn]
-    return costs.index(min(costs))
+    return _least(map(jigsaw.seam_cost, drawn))
 
 
 WORLD = World(
@@ -304,6 +378,10 @@ WORLD = World(
         arguments=(
             Argument("difficulty", "medium", "How alike.", among=tuple(jigsaw.WRONG_KINDS)),
             Argument("level", 0, "How alike, 1 to 5; 0: as the difficulty says."),
+            Argument(
+                "look", MIXED, "Look; mixed: the prints in turn, without a level painted.", (*jigsaw.LOOKS, MIXED)
+            ),
+            Argument("size", jigsaw.SIZE, "Pixels a side."),
             Argument("folder", "", "Folder of your own pictures to cut up.", option="pictures", is_folder=True),
         ),
         pictures=("ref", "cand0", "cand1"),
@@ -314,7 +392,7 @@ WORLD = World(
     claims=_claims,
     corrupt=_corrupt,
     caption=_caption,
-    reading=jigsaw.panel_as_text,
+    reading=panel_as_text,
     scorers={"score": score, "drawn": score_drawings},
     chances=(0.5,) * len(LEVELS),
     protocols={"candidates_then_answer": candidates_then_answer},

@@ -4,11 +4,16 @@ views painted from far to near (a landscape, a seascape, a city at night).
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from pathlib import Path
 from random import Random
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from sketchmark.errors import BadPicture, UnknownName
+from sketchmark.media import Picture
 from sketchmark.worlds.jigsaw.paint import (
     ONE,
     Canvas,
@@ -19,26 +24,15 @@ from sketchmark.worlds.jigsaw.paint import (
     fractal,
     line,
     noise,
+    palette_of,
     ramp,
+    stops_of,
     stretch,
     vary,
 )
 
-
-def _stops(*gradients: str) -> tuple[tuple[Colour, ...], ...]:
-    return tuple(tuple(map(colour, codes.split())) for codes in gradients)
-
-
-_PALETTES = _stops(
-    "0b132b 1c2541 3a506b 5bc0be f0fff1", "2d1e2f 7a3e48 d9734e f2b880 fff3e2", "10302a 2a6f4e 6fb98f e8e2b0 fdf6e3",
-    "1a1423 3d314a 684756 96705b e6c79c", "03045e 0077b6 00b4d8 90e0ef fefae0", "3c1642 086375 2fa89a b5d08a fbf6df",
-    "3a0ca3 7209b7 f72585 ff9e6d ffe5b4", "283618 606c38 dda15e bc6c25 fefae0",
-)  # fmt: skip
-
-
-def _palette(rng: Random) -> list[Colour]:
-    stops = [vary(rng, stop, 14) for stop in _PALETTES[rng.randrange(len(_PALETTES))]]
-    return stops[::-1] if rng.randrange(2) else stops
+if TYPE_CHECKING:
+    from PIL import Image
 
 
 def _mesh(height: int, width: int) -> tuple[Ints, Ints]:
@@ -69,7 +63,7 @@ def wood(rng: Random, height: int, width: int) -> Canvas:
 
 def marble(rng: Random, height: int, width: int) -> Canvas:
     """Veins where layers of noise cross their middle."""
-    palette = _palette(rng)
+    palette = palette_of(rng)
     ground = fractal(rng.getrandbits(30), height, width, height // 2, height // 2, 5)
     canvas = Canvas(ramp(stretch(ground, 70, 190), palette[2:] if rng.randrange(2) else palette[:3]))
     for thickness in (5000, 3000, 2400, 1700, 1200):
@@ -83,7 +77,7 @@ def weave(rng: Random, height: int, width: int) -> Canvas:
     """Broad bands over and under each other, in colours that change from band to band."""
     rows, cols = _mesh(height, width)
     band = height // rng.randint(9, 13)
-    palette = _palette(rng)
+    palette = palette_of(rng)
     shine = fractal(rng.getrandbits(30), height, width, height // 2, height // 2, 4)
     threads = []
     for along, count in ((rows, height // band + 1), (cols, width // band + 1)):
@@ -100,7 +94,7 @@ def weave(rng: Random, height: int, width: int) -> Canvas:
 
 def bubbles(rng: Random, height: int, width: int) -> Canvas:
     """Glassy balls of many sizes, the small ones behind."""
-    palette = _palette(rng)
+    palette = palette_of(rng)
     ground = fractal(rng.getrandbits(30), height, width, height, height, 4)
     canvas = Canvas(ramp(ground, palette[:3]))
     sizes = sorted(rng.randint(height // 60, height // 7) for _ in range(width * height // 1800))
@@ -125,7 +119,7 @@ def nebula(rng: Random, height: int, width: int) -> Canvas:
     bend = [fractal(rng.getrandbits(30), height, width, height // 2, height // 2, 3) for _ in range(2)]
     field = fractal(rng.getrandbits(30), height + reach, width + reach, height // 3, height // 3, 6)
     bent = field[rows + bend[0] * reach // ONE, cols + bend[1] * reach // ONE]
-    canvas = Canvas(ramp(stretch(bent, 70, 190), _palette(rng)))
+    canvas = Canvas(ramp(stretch(bent, 70, 190), palette_of(rng)))
     canvas.lay(stretch(bend[0], 120, 230) * 90 // ONE, vary(rng, (230, 120, 160), 60))
     return canvas
 
@@ -133,7 +127,7 @@ def nebula(rng: Random, height: int, width: int) -> Canvas:
 def glass(rng: Random, height: int, width: int) -> Canvas:
     """Stained glass: each pixel belongs to the nearest of some points, with lead between."""
     rows, cols = _mesh(height, width)
-    palette = _palette(rng)
+    palette = palette_of(rng)
     first = np.full((height, width), 1 << 30, np.int32)
     second, owner = first.copy(), np.zeros((height, width), np.int32)
     points = [(rng.randrange(height), rng.randrange(width)) for _ in range(rng.randint(40, 60))]
@@ -149,8 +143,8 @@ def glass(rng: Random, height: int, width: int) -> Canvas:
     return canvas
 
 
-_SKIES = _stops("3f7fc4 8fc1ea e8f1f5", "2b3a67 b56576 f7b267", "5b86b0 c9d6df fbe8d3", "31447a e57f84 fcd5a0")
-_NIGHTS = _stops("060a1f 14204a 3d3b73", "0a0f1e 1b2a41 5c4b6e", "0b0b24 2a1a4a 7a3b69")
+_SKIES = stops_of("3f7fc4 8fc1ea e8f1f5", "2b3a67 b56576 f7b267", "5b86b0 c9d6df fbe8d3", "31447a e57f84 fcd5a0")
+_NIGHTS = stops_of("060a1f 14204a 3d3b73", "0a0f1e 1b2a41 5c4b6e", "0b0b24 2a1a4a 7a3b69")
 
 
 def _sky(rng: Random, height: int, width: int, stops: tuple[Colour, ...], reach: int) -> Canvas:
@@ -349,3 +343,40 @@ def _tower(rng: Random, canvas: Canvas, quay: int, col: int, tall: int, wide: in
         for left in range(col + gap // 2, col + wide - pane, gap):
             if rng.randrange(5) < 2:
                 canvas.rectangle(row, left, pane + pane // 2, pane, vary(rng, lit, 24))
+
+
+KINDS: dict[str, Callable[[Random, int, int], Canvas]] = {
+    one.__name__: one for one in (landscape, seascape, city, wood, marble, weave, bubbles, nebula, glass)
+}
+
+
+def pick_kind(rng: Random, but: str = "") -> str:
+    """A kind of scene at random; views are more frequent than textures."""
+    names = [name for name in (*KINDS, "landscape", "seascape", "city", "landscape") if name != but]
+    return names[rng.randrange(len(names))]
+
+
+def pixels(seed: int, kind: str, height: int, width: int) -> NDArray[np.uint8]:
+    """A scene as (height, width, 3)."""
+    if kind not in KINDS:
+        raise UnknownName(f"there is no scene called {kind!r}", ", ".join(KINDS))
+    return KINDS[kind](Random(seed), 2 * height, 2 * width).halved()
+
+
+def paint(seed: int, kind: str | None = None, size: int | tuple[int, int] = 256) -> Image.Image:
+    """A scene as an image of `size` (one side, or width and height)."""
+    from PIL import Image as images
+
+    width, height = (size, size) if isinstance(size, int) else size
+    return images.fromarray(pixels(seed, kind or pick_kind(Random(seed)), height, width))
+
+
+def fitted(path: Path, cell: int) -> NDArray[np.uint8]:
+    """A picture cut and scaled to three by two cells."""
+    from PIL import Image, ImageOps
+
+    try:
+        image = Picture.from_file(path).image()
+    except BadPicture as error:
+        raise BadPicture(f"{path.name}: {error}") from error
+    return np.asarray(ImageOps.fit(image, (3 * cell, 2 * cell), Image.Resampling.LANCZOS))

@@ -21,6 +21,7 @@ from sketchmark.media import Picture
 from sketchmark.media.pixels import Recent
 from sketchmark.worlds import (
     LEVELS,
+    MIXED,
     Add,
     Argument,
     Board,
@@ -31,6 +32,8 @@ from sketchmark.worlds import (
     boards,
     check_level,
     disk,
+    in_words,
+    look_in_turn,
     moves,
     numbered_drafts,
 )
@@ -66,7 +69,8 @@ class MazePlay(StepByStep[Maze]):
         return read_maze(picture) == state
 
     def in_words(self, state: Maze) -> str:
-        return f"The blue dot stands in row {state.start[0] + 1}, column {state.start[1] + 1}."
+        agent = maze.LOOKS[state.look or maze.PLAIN].agent
+        return f"The {agent} dot stands in row {state.start[0] + 1}, column {state.start[1] + 1}."
 
     def blindly(self, state: Maze) -> list[str]:
         """Straight towards the goal, blind to walls: what is left when one sees no further."""
@@ -86,17 +90,18 @@ def read_maze(picture: Picture) -> Maze | None:
 
 
 def _read(picture: Picture) -> Maze | None:
-    for rows, cols in _likely_sizes(picture):
-        if found := maze.to_maze(maze.read(picture, rows, cols)):
-            return found
+    for look in dict.fromkeys((boards.look_in(picture, maze.LOOKS), maze.PLAIN)):
+        for rows, cols in _likely_sizes(picture, maze.LOOKS[look]):
+            if found := maze.to_maze(maze.read(picture, rows, cols, look=look)):
+                return found
     return None
 
 
-def _likely_sizes(picture: Picture) -> Iterator[tuple[int, int]]:
-    """Yield sizes. The goal's green frame gives the first: it is nearly as wide as its cell. Without green, none."""
+def _likely_sizes(picture: Picture, look: maze.Look) -> Iterator[tuple[int, int]]:
+    """Yield sizes. The goal's frame gives the first: it is nearly as wide as its cell. Without its colour, none."""
     pixels = boards.pixels_of(picture)
-    content, page = boards.rgb01(maze.WALL, maze.START, maze.GOAL), boards.rgb01(maze.PAGE, maze.FLOOR)
-    goal = boards.nearest(pixels, boards.rgb01(maze.FLOOR, maze.WALL, maze.START, maze.GOAL)) == 3
+    content, page = boards.rgb01(look.wall, look.start, look.goal), boards.rgb01(look.page, look.floor)
+    goal = boards.nearest(pixels, look.labelled) == 3
     columns = goal.any(axis=0).nonzero()[0]
     if not len(columns):
         return
@@ -114,11 +119,11 @@ _OURS = ("maze_solved", "maze_img_legal")
 
 
 def score(sample: Sample, episode: Episode, grading: Grading) -> Scores:
-    truth, rows, cols = sample.target["moves"], sample.target["rows"], sample.target["cols"]
+    truth, (rows, cols, look) = sample.target["moves"], _form(sample)
     official = moves.rules(grading) == moves.OFFICIAL
     answer = moves.answered_moves(episode, grading)
-    ours = maze.read(moves.initial(sample), rows, cols)
-    seen = maze.read(moves.initial(sample), rows, cols, published=True) if official else ours
+    ours = maze.read(moves.initial(sample), rows, cols, look=look)
+    seen = maze.read(moves.initial(sample), rows, cols, look=look, published=True) if official else ours
     board = maze.to_maze(ours)
     values = moves.moves_scores("maze", answer, truth)
     values["maze_solved"] = float(answer is not None and board is not None and _walks(board, answer))
@@ -128,7 +133,8 @@ def score(sample: Sample, episode: Episode, grading: Grading) -> Scores:
     if episode.draw_attempts:
         expected = maze.published_grids(seen, truth or ()) if board or official else []
         drawn = _drawn(sample, episode, grading)
-        published = [maze.read(one, rows, cols, published=True) for one in episode.drawings] if official else drawn
+        as_published = partial(maze.read, rows=rows, cols=cols, look=look, published=True)
+        published = list(map(as_published, episode.drawings)) if official else drawn
         parsed = [_maze_parses(reading, seen) for reading in published]
         legal = moves.share_legal(board, list(map(maze.to_maze, drawn)), _maze_follows)
         grids = [reading.grid for reading in published]
@@ -146,7 +152,8 @@ def score_drawings(sample: Sample, episode: Episode, grading: Grading) -> Scores
     if not episode.drawings:
         return Scores({})
     found = score(sample, episode, Grading())
-    board = maze.to_maze(maze.read(moves.initial(sample), sample.target["rows"], sample.target["cols"]))
+    rows, cols, look = _form(sample)
+    board = maze.to_maze(maze.read(moves.initial(sample), rows, cols, look=look))
     drawn = [state.start if state else None for state in map(maze.to_maze, _drawn(sample, episode, Grading()))]
     said = maze.replay(board, found.notes["answer"] or ()) if board else []
     return moves.aligned(found, "maze_img_frame_acc", said, drawn)
@@ -154,11 +161,17 @@ def score_drawings(sample: Sample, episode: Episode, grading: Grading) -> Scores
 
 def _drawn(sample: Sample, episode: Episode, grading: Grading) -> list[maze.MazeReading]:
     """Read the drawings. `strict` accepts nothing but the maze in them, if the input shows nothing else either."""
-    size = sample.target["rows"], sample.target["cols"]
-    given = moves.initial(sample)
-    strict = moves.rules(grading) == moves.STRICT and maze.read_strictly(given, *size) == maze.read(given, *size)
-    read, unread = maze.read_strictly if strict else maze.read, maze.unread(*size)
-    return [unread if moves.is_refused(picture, grading) else read(picture, *size) for picture in episode.drawings]
+    rows, cols, look = _form(sample)
+    plainly, strictly = (partial(read, rows=rows, cols=cols, look=look) for read in (maze.read, maze.read_strictly))
+    given, unread = moves.initial(sample), maze.unread(rows, cols, look)
+    read = strictly if moves.rules(grading) == moves.STRICT and strictly(given) == plainly(given) else plainly
+    return [unread if moves.is_refused(picture, grading) else read(picture) for picture in episode.drawings]
+
+
+def _form(sample: Sample) -> tuple[int, int, str]:
+    """Return rows, columns and look of a sample's images. Published samples have no look."""
+    look = look_in_turn("maze", tuple(maze.LOOKS), sample.target.get("look", maze.PLAIN), 0)
+    return sample.target["rows"], sample.target["cols"], look
 
 
 def _walks(board: maze.Maze, answer: Sequence[str]) -> bool:
@@ -194,10 +207,16 @@ def samples(
     min_steps: int = 3,
     max_steps: int = 12,
     level: int = 0,
+    look: str = MIXED,
+    size: int = 0,
 ) -> Iterator[Sample]:
+    """Yield samples. With a level they have all looks in turn, without one that of Uni-MMMU."""
     if level:
         check_level("maze", level)
         min_steps = max_steps = level
+    look_in_turn("maze", tuple(maze.LOOKS), look, 0)  # refuses an unknown one
+    looks = tuple(maze.LOOKS) if level or look != MIXED else (maze.PLAIN,)
+    cell = boards.cell_for(size, max(rows, cols), maze.around) if size else None
 
     def make(id: str, number: int, own_seed: int) -> Sample:
         made = maze.generate(own_seed, rows, cols, min_steps, max_steps)
@@ -205,18 +224,39 @@ def samples(
             if len(_exits(made)) > 1:
                 break
             made = maze.generate(own_seed + other_seed, rows, cols, min_steps, max_steps)
-        way = maze.solve(made) or []
+        seen = look_in_turn("maze", looks, look, number)
+        made, way = replace(made, look=seen), maze.solve(made) or []
         return Sample(
             id=id,
-            pictures={"initial": maze.render(made)},
-            fields={"puzzle": maze.to_text(made)},
-            target={"moves": way, "rows": rows, "cols": cols},
-            groups={"steps": len(way), "size": f"{rows}x{cols}", **({"level": level} if level else {})},
+            pictures={"initial": maze.render(made, size=cell)},
+            fields={"puzzle": maze.to_text(made), **_legend(seen)},
+            target={"moves": way, "rows": rows, "cols": cols, **({} if seen == maze.PLAIN else {"look": seen})},
+            groups={
+                "steps": len(way),
+                "size": f"{rows}x{cols}",
+                **({"level": level} if level else {}),
+                **({"look": seen} if len(looks) > 1 else {}),
+            },
             steps=len(way),
-            frames=partial(maze.frames, made, way),
+            frames=partial(maze.frames, made, way, cell),
         )
 
     return numbered_drafts("maze", seed, make)
+
+
+def _legend(look: str) -> dict[str, str]:
+    """Return the names of a look's colours for the prompts. Those of Uni-MMMU's look are in the task file."""
+    if look == maze.PLAIN:
+        return {}
+    names = maze.LOOKS[look]
+    goal = f"reaching any {names.floors.lower()} cell inside the {names.frame} frame counts as success"
+    lines = (
+        f"- {names.walls} squares: walls (impassable)",
+        f"- {names.floors} squares: path (walkable)",
+        f"- {names.agent.capitalize()} dot: start (the agent)",
+        f"- {names.frame.capitalize()} rectangular frame: goal ({goal})",
+    )
+    return {"legend": "\n".join(lines), "dot": f"{names.agent} dot", "frame": f"{names.frame} frame"}
 
 
 _SEEDS = tuple(range(10**12, 10**12 + 50))
@@ -228,8 +268,16 @@ def _exits(made: Maze) -> list[str]:
 
 
 def _read_board(picture: Picture, rows: int, cols: int) -> BoardReading:
-    seen = maze.read(picture, rows, cols)
+    return _labels(maze.read(picture, rows, cols, look=boards.look_in(picture, maze.LOOKS)))
+
+
+def _labels(seen: maze.MazeReading) -> BoardReading:
     return BoardReading([[*row] for row in seen.grid], {"start": seen.start, "goal": seen.goal})
+
+
+def _caption(sample: Sample, drawing: Picture) -> str:
+    rows, cols, look = _form(sample)
+    return in_words(_labels(maze.read(drawing, rows, cols, look=look)), _name)
 
 
 def _name(label: Label) -> str:
@@ -259,7 +307,7 @@ _BOARD = Board(
     size=(6, 6),
     legend="Walls (#), floor, start (S), goal (G), both (SG), or unclear (?) for each cell.",
     read=_read_board,
-    edges=maze.edges,
+    edges=lambda picture, rows, cols: maze.edges(picture, rows, cols, boards.look_in(picture, maze.LOOKS)),
     name=_name,
 )
 WORLD = World(
@@ -274,6 +322,8 @@ WORLD = World(
             Argument("min_steps", 3, "Length of the shortest way, at least."),
             Argument("max_steps", 12, "Length of the shortest way, at most."),
             Argument("level", 0, "Length of the shortest way, 1 to 5; 0: as min_steps and max_steps say."),
+            Argument("look", MIXED, "Look; mixed: all in turn, without a level plain.", (*maze.LOOKS, MIXED)),
+            Argument("size", 0, "Pixels a side, at most; 0: as Uni-MMMU."),
         ),
         answer="moves",
         column="steps",
@@ -282,7 +332,7 @@ WORLD = World(
     board=_BOARD,
     claims=_claims,
     corrupt=_PLAY.corrupted,
-    caption=_BOARD.caption,
+    caption=_caption,
     scorers={"score": score, "drawn": score_drawings},
     chances=tuple(random_moves_are(level) for level in LEVELS),
     rank=1,

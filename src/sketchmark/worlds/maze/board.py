@@ -1,8 +1,8 @@
 """Mazes on a grid of cells, each floor or wall, with one agent (S) and one goal (G).
 
-What you see: a board with a dark outline on a white page; dark cells are walls, a blue dot is the agent, a green
-frame is the goal. What you may do: move up, down, left or right by one cell; a move into a wall or out of the board
-leaves the agent where it is. It ends when the dot is inside the frame. Colours and reading follow Uni-MMMU.
+What you see: a board with an outline on a page; some cells are walls, a dot is the agent, a frame is the goal. What
+you may do: move up, down, left or right by one cell; a move into a wall or out of the board leaves the agent where it
+is. It ends when the dot is inside the frame. The look `plain` and its reading follow Uni-MMMU.
 
 One shortest path: every other way to the goal is longer, and `maze_solved` accepts it too. A ground-truth image shows
 the agent one move on.
@@ -10,7 +10,9 @@ the agent one move on.
 Levels: level n has a shortest path of n moves, so a model must look one cell further ahead. Without a level the path
 has 3 to 12 moves (`min_steps`, `max_steps`), in `maze_hard` 16 to 24 on 12x12 cells.
 
-Looks: Uni-MMMU's only.
+Looks: `plain` (dark walls on a white page, a blue dot, a green frame), `night` (pale walls on a dark page, yellow,
+pink) and `sand` (brown walls, lines between the cells, violet, turquoise). A set with a level has them in turn;
+without one all is `plain`. The prompts name the colours.
 
 Corrupt step: the last move goes another way.
 
@@ -23,6 +25,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,16 +38,62 @@ from sketchmark.worlds.boards import MOVES, Position
 from sketchmark.worlds.maze.generator import Maze, distances_from, generate
 
 __all__ = [
-    "MOVES", "Maze", "MazeReading", "edges", "expected_grid", "frames", "from_text", "generate", "legal",
-    "published_grids", "read", "read_strictly", "render", "replay", "shortest_paths", "solve", "step",
-    "to_maze", "to_text", "unread",
+    "LOOKS", "MOVES", "PLAIN", "Look", "Maze", "MazeReading", "around", "edges", "expected_grid", "frames",
+    "from_text", "generate", "legal", "published_grids", "read", "read_strictly", "render",
+    "replay", "shortest_paths", "solve", "step", "to_maze", "to_text", "unread",
 ]  # fmt: skip
 
+PLAIN = "plain"
 FLOOR, WALL, START, GOAL = "#f4efe6", "#1f2937", "#2563eb", "#22c55e"
 PATH, PAGE = "#ef4444", "#ffffff"  # docs/benchmarks/uni-mmmu.md, "Colours"
-_PALETTE = boards.rgb8(PAGE, FLOOR, WALL, START, GOAL)
-_LABELLED = boards.rgb01(FLOOR, WALL, START, GOAL)
-_CONTENT, _AROUND = boards.rgb01(WALL, START, GOAL, PATH), boards.rgb01(PAGE, FLOOR)
+
+
+class Look(NamedTuple):
+    """Colours of a look, and their names in the prompts. `other` is a second colour of walls and outline, or that of
+    `lines` between cells."""
+
+    page: str
+    floor: str
+    wall: str
+    start: str
+    goal: str
+    other: str
+    lines: bool = False
+    walls: str = "Black"
+    floors: str = "White"
+    agent: str = "blue"
+    frame: str = "green"
+
+    @property
+    def colours(self) -> tuple[str, ...]:
+        return self.page, self.floor, self.wall, self.start, self.goal, self.other
+
+    @property
+    def labelled(self) -> boards.Colours:
+        return boards.rgb01(self.floor, self.wall, self.start, self.goal)
+
+    @property
+    def strict(self) -> boards.Look:
+        palette = boards.rgb01(*self.colours)
+        if self.lines:
+            return boards.Look(palette, outside=(0,), outline=(2,), between=(5,))
+        return boards.Look(palette, outside=(0, 1), outline=(2, 5))
+
+
+LOOKS = {
+    PLAIN: Look(PAGE, FLOOR, WALL, START, GOAL, "#000000"),
+    "night": Look(
+        *("#0b1020", "#1e3a5f", "#cbd5e1", "#facc15", "#f472b6", "#ffffff"),
+        walls="Pale grey", floors="Dark blue", agent="yellow", frame="pink",
+    ),
+    "sand": Look(
+        *("#dfc48c", "#fff6dc", "#7a3b16", "#6d28d9", "#06b6d4", "#c9b98f"),
+        lines=True, walls="Brown", floors="Cream", agent="violet", frame="turquoise",
+    ),
+}  # fmt: skip
+"""The first is Uni-MMMU's. Walls may be black there, and white in `night`."""
+_SHOWN = {"#": (2, 5), " ": (0, 1), "S": (0, 1, 3), "G": (0, 1, 4), "SG": (0, 1, 3, 4), "?": range(6)}
+"""Colours of a look that each kind of cell may show. Floor may have the colour of the page."""
 
 TOLERANCE = 0.75
 MIN_START, MIN_GOAL = 0.08, 0.25
@@ -126,26 +175,39 @@ def default_cell(maze: Maze) -> int:
 
 def render(maze: Maze, agent: Position | None = None, size: int | None = None) -> Picture:
     """The picture of a maze with the agent somewhere (None: at the start). `size` is pixels a cell, 32 or more."""
-    cell = size or default_cell(maze)
+    cell = default_cell(maze) if size is None else size
     if cell < MIN_CELL:
         raise BadInput(f"maze cells of {cell} pixels are too small to be read back", f"at least {MIN_CELL}")
-    return _rendered(replace(maze, start=agent or maze.start), cell)
+    return _rendered(replace(maze, start=agent or maze.start), cell, maze.look or PLAIN)
+
+
+def around(cell: int) -> int:
+    """Return how wide outline and page are around a board."""
+    return _line(cell) + max(4, cell // 3)
+
+
+def _line(cell: int) -> int:
+    return max(1, cell // 24)
 
 
 @lru_cache(maxsize=256)
-def _rendered(maze: Maze, cell: int) -> Picture:
+def _rendered(maze: Maze, cell: int, look: str) -> Picture:
     """Cached: players that draw right, the oracle canvas and scorers ask for the same ground-truth images."""
-    line, margin = max(1, cell // 24), max(4, cell // 3)
-    edge = margin + line
+    line, edge = _line(cell), around(cell)
+    margin = edge - line
     page = np.zeros((maze.rows * cell + 2 * edge, maze.cols * cell + 2 * edge), np.uint8)
     page[margin:-margin, margin:-margin] = 2
     walls = np.array(maze.walls, np.uint8) + 1
     page[edge:-edge, edge:-edge] = walls.repeat(cell, axis=0).repeat(cell, axis=1)
+    style = LOOKS[look]
+    for place in range(1, max(maze.rows, maze.cols)) if style.lines else ():
+        at = edge + place * cell - line // 2
+        page[at : at + line, edge:-edge] = page[edge:-edge, at : at + line] = 5
     dot, frame = _stamps(cell)
     for (row, col), stamp, colour in ((maze.goal, frame, 4), (maze.start, dot, 3)):
         top, left = edge + row * cell, edge + col * cell
         page[top : top + cell, left : left + cell][stamp] = colour
-    return boards.painted(page, _PALETTE)
+    return boards.painted(page, boards.rgb8(*style.colours[: 6 if style.lines else 5]))
 
 
 @lru_cache(maxsize=8)
@@ -172,9 +234,12 @@ class MazeReading:
     grid: list[list[str]]
     start: Position | None
     goal: Position | None
+    look: str = PLAIN
 
 
-def read(picture: Picture, rows: int = 6, cols: int = 6, *, published: bool = False) -> MazeReading:
+def read(
+    picture: Picture, rows: int = 6, cols: int = 6, *, published: bool = False, look: str = PLAIN
+) -> MazeReading:
     """Read a picture of a maze, whatever made it, by the rules (docs/benchmarks/uni-mmmu.md, "Reading a maze").
 
     Every cell that passes a threshold is labelled; the last one in reading order is the start (goal) position. The
@@ -182,8 +247,8 @@ def read(picture: Picture, rows: int = 6, cols: int = 6, *, published: bool = Fa
     `published` looks for the board where it looks, also in a wide or tall picture.
     """
     boards.check_grid(rows, cols, most=200)
-    key = (picture.digest, rows, cols, published)
-    seen = _READINGS.get(key) or _READINGS.keep(key, _read(picture, rows, cols, published))
+    key = (picture.digest, rows, cols, published, look)
+    seen = _READINGS.get(key) or _READINGS.keep(key, _read(picture, rows, cols, published, look))
     return replace(seen, grid=[row.copy() for row in seen.grid])
 
 
@@ -191,26 +256,21 @@ _READINGS: Recent[MazeReading] = Recent(1024)
 """The same pixels read the same: a drawing is read by who drew it and by the scorer."""
 
 
-def _read(picture: Picture, rows: int, cols: int, published: bool) -> MazeReading:
+def _read(picture: Picture, rows: int, cols: int, published: bool, look: str) -> MazeReading:
     pixels = boards.pixels_of(picture)
-    box = _find(pixels, rows, cols, published)
-    labels = boards.nearest(pixels, _LABELLED)[box.top : box.bottom, box.left : box.right]
+    box = _find(pixels, rows, cols, look, published)
+    labels = boards.nearest(pixels, LOOKS[look].labelled)[box.top : box.bottom, box.left : box.right]
     inner = boards.Box(0, 0, *labels.shape)
-    return _judge(boards.cell_shares(labels, boards.cells(inner, rows, cols), 4))
+    return replace(_judge(boards.cell_shares(labels, boards.cells(inner, rows, cols), 4)), look=look)
 
 
-_LOOK = boards.Look(boards.rgb01(PAGE, FLOOR, WALL, START, GOAL, "#000000"), outside=(0, 1), outline=(2, 5))
-_SHOWN = {"#": (2, 5), " ": (0, 1), "S": (0, 1, 3), "G": (0, 1, 4), "SG": (0, 1, 3, 4), "?": range(6)}
-"""Colours of `_LOOK` that each kind of cell may show. Walls may be black, floor white."""
-
-
-def read_strictly(picture: Picture, rows: int = 6, cols: int = 6) -> MazeReading:
+def read_strictly(picture: Picture, rows: int = 6, cols: int = 6, *, look: str = PLAIN) -> MazeReading:
     """Read a picture like `read`, with `?` for each cell that shows something else too.
 
     So a second agent, a mark or another colour makes a cell unclear, and a mark around the board all of them.
     """
-    seen = read(picture, rows, cols)
-    key = (picture.digest, rows, cols, "strictly")
+    seen = read(picture, rows, cols, look=look)
+    key = (picture.digest, rows, cols, look)
     unclear = _UNCLEAR.get(key)
     if unclear is None:
         unclear = _UNCLEAR.keep(key, _unclear(picture, seen))
@@ -225,9 +285,9 @@ _UNCLEAR: Recent[list[list[bool]]] = Recent(1024)
 
 def _unclear(picture: Picture, seen: MazeReading) -> list[list[bool]]:
     pixels = boards.pixels_of(picture)
-    ends = edges(picture, len(seen.grid), len(seen.grid[0]))
-    bad = boards.stained(pixels, ends, [[_SHOWN[cell] for cell in row] for row in seen.grid], _LOOK)
-    start, goal = (pixels.spread(away <= boards.NEAR) for away in pixels.distances(_LOOK.palette[3:5]))
+    ends, strict = edges(picture, len(seen.grid), len(seen.grid[0]), seen.look), LOOKS[seen.look].strict
+    bad = boards.stained(pixels, ends, [[_SHOWN[cell] for cell in row] for row in seen.grid], strict)
+    start, goal = (pixels.spread(away <= boards.NEAR) for away in pixels.distances(strict.palette[3:5]))
     if seen.start is not None and not boards.is_one_mark(start, 0.6):
         bad[seen.start] = True
     if seen.goal is not None and seen.goal != seen.start and not boards.is_one_mark(goal, 0.1):
@@ -236,14 +296,17 @@ def _unclear(picture: Picture, seen: MazeReading) -> list[list[bool]]:
     return found
 
 
-def edges(picture: Picture, rows: int, cols: int) -> tuple[list[int], list[int]]:
+def edges(picture: Picture, rows: int, cols: int, look: str = PLAIN) -> tuple[list[int], list[int]]:
     """Return the edges of the cells in an image, as the reader finds them."""
-    return boards.cells(_find(boards.pixels_of(picture), rows, cols), rows, cols)
+    return boards.cells(_find(boards.pixels_of(picture), rows, cols, look), rows, cols)
 
 
-def _find(pixels: boards.Pixels, rows: int, cols: int, published: bool = False) -> boards.Box:
+def _find(pixels: boards.Pixels, rows: int, cols: int, look: str, published: bool = False) -> boards.Box:
+    style = LOOKS[look]
+    content = (style.wall, style.start, style.goal, *((PATH,) if look == PLAIN else ()))
     ends = (pixels.width, pixels.height) if published else None  # the evaluator of mazes has them the wrong way round
-    return boards.find_board(pixels, _CONTENT, _AROUND, 0.003, square=rows == cols, published=ends)
+    around = boards.rgb01(style.page, style.floor)
+    return boards.find_board(pixels, boards.rgb01(*content), around, 0.003, square=rows == cols, published=ends)
 
 
 def _judge(shares: NDArray[np.float32]) -> MazeReading:
@@ -276,9 +339,9 @@ def _largest(share: NDArray[np.float32], least: float) -> Position | None:
     return (row, col) if share[row, col] >= np.float32(least) else None
 
 
-def unread(rows: int, cols: int) -> MazeReading:
+def unread(rows: int, cols: int, look: str = PLAIN) -> MazeReading:
     """Return the reading of a picture in which nothing is clear."""
-    return MazeReading([["?"] * cols for _ in range(rows)], None, None)
+    return MazeReading([["?"] * cols for _ in range(rows)], None, None, look)
 
 
 def to_maze(reading: MazeReading) -> Maze | None:
@@ -290,7 +353,8 @@ def to_maze(reading: MazeReading) -> Maze | None:
     together = labels.count("SG") == 1 and not {"S", "G"} & set(labels)
     if not apart and not together:
         return None
-    return Maze(tuple(tuple(label == "#" for label in row) for row in reading.grid), reading.start, reading.goal)
+    walls = tuple(tuple(label == "#" for label in row) for row in reading.grid)
+    return Maze(walls, reading.start, reading.goal, look=reading.look)
 
 
 def expected_grid(seen: MazeReading | Maze, position: Position) -> list[list[str]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from random import Random
 
@@ -16,11 +16,13 @@ _MOST_CELLS_A_SIDE = 100
 
 @dataclass(frozen=True)
 class Maze:
-    """`walls[row][col]` is True for a wall. Start and goal are (row, col) of floor cells."""
+    """`walls[row][col]` is True for a wall. Start and goal are (row, col) of floor cells. Two mazes are equal if they
+    show the same, in whatever look."""
 
     walls: tuple[tuple[bool, ...], ...]
     start: Position
     goal: Position
+    look: str = field(default="", compare=False, kw_only=True)
 
     @property
     def rows(self) -> int:

@@ -22,6 +22,7 @@ from sketchmark.errors import BadInput
 from sketchmark.media import Picture
 from sketchmark.worlds import (
     LEVELS,
+    MIXED,
     Add,
     Argument,
     Board,
@@ -29,8 +30,11 @@ from sketchmark.worlds import (
     Label,
     Making,
     World,
+    boards,
     check_level,
     disk,
+    in_words,
+    look_in_turn,
     moves,
     numbered_drafts,
 )
@@ -43,41 +47,57 @@ _LONGEST_GUESS = 12
 
 
 def samples(
-    *, seed: int, data: Path | None, n: int = 3, min_depth: int = 2, max_depth: int = 8, level: int = 0
+    *,
+    seed: int,
+    data: Path | None,
+    n: int = 3,
+    min_depth: int = 2,
+    max_depth: int = 8,
+    level: int = 0,
+    look: str = MIXED,
+    size: int = 0,
 ) -> Iterator[Sample]:
+    """Yield samples. With a level they have all looks in turn, without one that of Uni-MMMU."""
     if level:
         check_level("sliding", level)
         min_depth = max_depth = level
     if min_depth > max_depth:
         raise BadInput(f"min_depth {min_depth} is over max_depth {max_depth}")
-    goal = sliding.render(sliding.goal_state(n))
+    look_in_turn("sliding", tuple(sliding.LOOKS), look, 0)  # refuses an unknown one
+    looks = tuple(sliding.LOOKS) if level or look != MIXED else (sliding.PLAIN,)
+    cell, end = boards.cell_for(size, n, sliding.around) if size else None, sliding.goal_state(n)
+    sliding.render(end, size=cell)  # refuses what cannot be
 
     def make(id: str, number: int, own_seed: int) -> Sample:
         state = sliding.generate(own_seed, min_depth + number % (max_depth - min_depth + 1), n)
-        way = sliding.solve(state)
+        way, seen = sliding.solve(state), look_in_turn("sliding", looks, look, number)
         return Sample(
             id=id,
-            pictures={"initial": sliding.render(state), "goal": goal},
-            fields={
-                "n": str(n),
-                "tiles": str(n * n - 1),
-                "puzzle": _to_text(state),
-                "puzzle_goal": _to_text(sliding.goal_state(n)),
+            pictures={
+                "initial": sliding.render(state, size=cell, look=seen),
+                "goal": sliding.render(end, size=cell, look=seen),
             },
-            target={"moves": way, "n": n},
-            groups={"steps": len(way), "size": f"{n}x{n}", **({"level": level} if level else {})},
+            fields={"n": str(n), "tiles": str(n * n - 1), "puzzle": _to_text(state), "puzzle_goal": _to_text(end)},
+            target={"moves": way, "n": n, **({} if seen == sliding.PLAIN else {"look": seen})},
+            groups={
+                "steps": len(way),
+                "size": f"{n}x{n}",
+                **({"level": level} if level else {}),
+                **({"look": seen} if len(looks) > 1 else {}),
+            },
             steps=len(way),
-            frames=partial(sliding.frames, state, way),
+            frames=partial(sliding.frames, state, way, cell, seen),
         )
 
     return numbered_drafts("sliding", seed, make)
 
 
 class Sliding(NamedTuple):
-    """Positions of the tiles, now and in the goal."""
+    """Positions of the tiles, now and in the goal, and the look of the images."""
 
     tiles: State
     goal: State
+    look: str = sliding.PLAIN
 
 
 class SlidingPlay(StepByStep[Sliding]):
@@ -85,11 +105,11 @@ class SlidingPlay(StepByStep[Sliding]):
 
     def begin(self, shown: Shown) -> Sliding | None:
         """The goal is the one shown, or the one all puzzles share."""
-        tiles = _read_tiles(shown.initial)
-        if tiles is None:
-            return None
-        goal = _read_tiles(shown.goal) if shown.goal else None
-        return Sliding(tiles, goal or sliding.goal_state(sliding.side_of(tiles)))
+        for look in dict.fromkeys((boards.look_in(shown.initial, sliding.LOOKS), sliding.PLAIN)):
+            if tiles := _read_tiles(shown.initial, look):
+                goal = _read_tiles(shown.goal, look) if shown.goal else None
+                return Sliding(tiles, goal or sliding.goal_state(sliding.side_of(tiles)), look)
+        return None
 
     def _in_text(self, context: Context) -> Shown | None:
         tiles, goal = (_from_text(context, label) for label in ("INITIAL state:", "FINAL state:"))
@@ -102,10 +122,10 @@ class SlidingPlay(StepByStep[Sliding]):
         return state._replace(tiles=sliding.apply(state.tiles, move) or state.tiles)
 
     def render(self, state: Sliding) -> Picture:
-        return sliding.render(state.tiles)
+        return sliding.render(state.tiles, look=state.look)
 
     def shows(self, picture: Picture, state: Sliding) -> bool:
-        return _read_tiles(picture) == state.tiles
+        return _read_tiles(picture, state.look) == state.tiles
 
     def in_words(self, state: Sliding) -> str:
         return f"The cells hold, row by row, the colors numbered {list(state.tiles)}."
@@ -127,9 +147,9 @@ class SlidingPlay(StepByStep[Sliding]):
 _PLAY = SlidingPlay()
 
 
-def _read_tiles(picture: Picture) -> State | None:
+def _read_tiles(picture: Picture, look: str) -> State | None:
     for n in (3, 2, 4, 5):
-        state = sliding.to_state(sliding.read(picture, n))
+        state = sliding.to_state(sliding.read(picture, n, look=look))
         if state is not None:
             return state
     return None
@@ -163,11 +183,23 @@ def _size_of(target: Mapping[str, Any]) -> tuple[int, int]:
 
 
 def _read(picture: Picture, rows: int, cols: int) -> BoardReading:
-    return BoardReading(sliding.read(picture, _sized(rows, cols)["n"]))
+    return BoardReading(sliding.read(picture, _sized(rows, cols)["n"], look=boards.look_in(picture, sliding.LOOKS)))
 
 
 def _edges(picture: Picture, rows: int, cols: int) -> tuple[list[int], list[int]]:
-    return sliding.edges(picture, **_sized(rows, cols))
+    return sliding.edges(picture, _sized(rows, cols)["n"], boards.look_in(picture, sliding.LOOKS))
+
+
+def _caption(sample: Sample, drawing: Picture) -> str:
+    n, look = _form(sample)
+    return in_words(BoardReading(sliding.read(drawing, n, look=look)), _name)
+
+
+def _form(sample: Sample) -> tuple[int, str]:
+    """Return the cells per side and the look of a sample's images. Published samples have no look."""
+    return sample.target["n"], look_in_turn(
+        "sliding", tuple(sliding.LOOKS), sample.target.get("look", sliding.PLAIN), 0
+    )
 
 
 def _name(label: Label) -> str:
@@ -200,10 +232,10 @@ def _folder(out: Path) -> Iterator[Add]:
 
 
 def score(sample: Sample, episode: Episode, grading: Grading) -> Scores:
-    truth, n = sample.target["moves"], sample.target["n"]
+    truth, (n, look) = sample.target["moves"], _form(sample)
     official = moves.rules(grading) == moves.OFFICIAL
     answer = moves.answered_moves(episode, grading)
-    first = sliding.to_state(sliding.read(moves.initial(sample), n))
+    first = sliding.to_state(sliding.read(moves.initial(sample), n, look=look))
     expected = sliding.replay(first, truth or ()) if first else []
     values = moves.moves_scores("sliding", answer, truth)
     goal = expected[-1] if expected else None
@@ -213,9 +245,9 @@ def score(sample: Sample, episode: Episode, grading: Grading) -> Scores:
         notes["input_unreadable"] = True
     if episode.draw_attempts:
         drawn = _drawn(sample, episode, grading)
-        published = [sliding.read(picture, n, published=True) for picture in episode.drawings] if official else drawn
-        true_frames = sample.frames() if sample.frames else []
-        expected_frames = [sliding.read(frame, n, published=official) for frame in true_frames]
+        read = partial(sliding.read, n=n, published=official, look=look)
+        published = list(map(read, episode.drawings)) if official else drawn
+        expected_frames = list(map(read, sample.frames() if sample.frames else []))
         parsed = [all(cell != "?" for row in reading for cell in row) for reading in drawn]
         legal = moves.share_legal(first, [sliding.to_state(reading) for reading in drawn], _slide_follows)
         found, notes["frames_right"] = moves.frame_scores("sliding", published, expected_frames, legal, parsed)
@@ -227,9 +259,9 @@ def score(sample: Sample, episode: Episode, grading: Grading) -> Scores:
 def score_drawings(sample: Sample, episode: Episode, grading: Grading) -> Scores:
     if not episode.drawings:
         return Scores({})
-    n = sample.target["n"]
+    n, look = _form(sample)
     found = score(sample, episode, Grading())
-    state = sliding.to_state(sliding.read(moves.initial(sample), n))
+    state = sliding.to_state(sliding.read(moves.initial(sample), n, look=look))
     drawn = list(map(sliding.to_state, _drawn(sample, episode, Grading())))
     said = sliding.replay(state, found.notes["answer"] or ()) if state else []
     return moves.aligned(found, "sliding_img_frame_acc", said, drawn)
@@ -237,11 +269,11 @@ def score_drawings(sample: Sample, episode: Episode, grading: Grading) -> Scores
 
 def _drawn(sample: Sample, episode: Episode, grading: Grading) -> list[list[list[int | str]]]:
     """Read the drawings. `strict` accepts nothing but the tiles in them, if the input shows nothing else either."""
-    n, given = sample.target["n"], moves.initial(sample)
-    strict = moves.rules(grading) == moves.STRICT and sliding.read_strictly(given, n) == sliding.read(given, n)
-    read = sliding.read_strictly if strict else sliding.read
+    (n, look), given = _form(sample), moves.initial(sample)
+    plainly, strictly = (partial(read, n=n, look=look) for read in (sliding.read, sliding.read_strictly))
+    read = strictly if moves.rules(grading) == moves.STRICT and strictly(given) == plainly(given) else plainly
     unread: list[list[int | str]] = [["?"] * n for _ in range(n)]
-    return [unread if moves.is_refused(picture, grading) else read(picture, n) for picture in episode.drawings]
+    return [unread if moves.is_refused(picture, grading) else read(picture) for picture in episode.drawings]
 
 
 def _slides_to(state: State, answer: Sequence[str], goal: State | None) -> bool:
@@ -278,6 +310,8 @@ WORLD = World(
             Argument("min_depth", 1, "Moves to the goal, at least."),
             Argument("max_depth", 8, "Moves to the goal, at most."),
             Argument("level", 0, "Moves to the goal, 1 to 5; 0: as min_depth and max_depth say."),
+            Argument("look", MIXED, "Look; mixed: all in turn, without a level plain.", (*sliding.LOOKS, MIXED)),
+            Argument("size", 0, "Pixels a side, at most; 0: as Uni-MMMU."),
         ),
         answer="moves",
         column="steps_words",
@@ -286,7 +320,7 @@ WORLD = World(
     board=_BOARD,
     claims=_claims,
     corrupt=_PLAY.corrupted,
-    caption=_BOARD.caption,
+    caption=_caption,
     scorers={"score": score, "drawn": score_drawings},
     chances=tuple(random_moves_are(level) for level in LEVELS),
     rank=2,

@@ -1,15 +1,16 @@
 """Sliding puzzles of coloured tiles: n*n cells, one of them empty.
 
-What you see: a square board on a white page, each cell one colour; the red cell is the empty one. What you may do:
-slide a neighbouring tile into the empty cell; the move is named by the direction in which the TILE moves. It ends in
-the goal state, which all puzzles of a size share: the colours in reading order, the empty cell first. Colours and
+What you see: a square board on a page, each cell one colour; the red cell is the empty one. What you may do: slide a
+neighbouring tile into the empty cell; the move is named by the direction in which the TILE moves. It ends in the goal
+state, which all puzzles of a size share: the colours in reading order, the empty cell first. The look `plain` and its
 reading follow Uni-MMMU; the first nine colours are the published ones.
 
 One shortest list of moves; `sliding_solved` accepts longer ones too. Ground-truth images show one move more each.
 Levels: level n is n moves from the goal, so a model must keep one more move in mind. Without a level it is 2 to 8
 moves (`min_depth`, `max_depth`), in `sliding_hard` 14 to 20.
 
-Looks: Uni-MMMU's only.
+Looks: `plain` (white page), `night` (dark page, bright tiles) and `cloth` (beige page, dark tiles with gaps). Their
+colours have the same names, in other shades. A set with a level has the looks in turn; without one all is `plain`.
 
 Corrupt step: the last move slides another tile.
 
@@ -25,6 +26,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from math import factorial, isqrt
 from random import Random
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -114,19 +116,16 @@ class Depths:
     depth: NDArray[np.uint8]
     solutions: NDArray[np.int64]
 
-    def solutions_of(self, state: State) -> int:
-        return int(self.solutions[_rank(state)])
-
     def descend(self, state: State) -> list[str]:
         moves = []
-        while depth := int(self.depth[_rank(state)]):
-            move = next(m for m in legal_moves(state) if self.depth[_rank(moved(state, m))] < depth)
+        while depth := int(self.depth[rank_of(state)]):
+            move = next(m for m in legal_moves(state) if self.depth[rank_of(moved(state, m))] < depth)
             state = moved(state, move)
             moves.append(move)
         return moves
 
 
-def _rank(state: State) -> int:
+def rank_of(state: State) -> int:
     smaller = (sum(later < number for later in state[place:]) for place, number in enumerate(state, start=1))
     return sum(count * factorial(len(state) - place) for place, count in enumerate(smaller, start=1))
 
@@ -211,11 +210,6 @@ def search(state: State, goal: State, most: int | None = None, deepest: int = 31
     return []
 
 
-__all__ = [
-    "MOVES", "State", "apply", "edges", "frames", "generate", "goal_state", "is_solvable", "legal_moves",
-    "optimal_solutions", "read", "read_strictly", "render", "replay", "side_of", "solve", "to_state",
-]  # fmt: skip
-
 COLOURS = (
     *("#e41a1c", "#377eb8", "#4daf4a", "#984ea3", "#ff7f00", "#ffff33", "#a65628", "#f781bf", "#999999"),
     *("#000000", "#00ffff", "#0000ff", "#ff00ff", "#00ff00", "#2d0f78", "#87ff00", "#5affa5"),
@@ -224,13 +218,28 @@ COLOURS = (
 """Number 1 (empty) first; nine are published (docs/benchmarks/uni-mmmu.md, "Colours"), those from the tenth on chosen
 far from each other, from the nine and from white."""
 
+PLAIN = "plain"
+
+
+class Look(NamedTuple):
+    """Colours of a look, those of tiles by their number, and how many gaps would fill a cell."""
+
+    page: str
+    tiles: tuple[str, ...]
+    gaps: int = 60
+
+
+_BRIGHT = "#ff4d4f", "#4f8cff", "#3ddc84", "#a855f7", "#ff9f1c", "#fff275", "#8d5a34", "#ff9ecf", "#9aa5b1", "#ffffff"
+_DARK = "#b3261e", "#1d3f8f", "#1f6b3a", "#7a2fa0", "#e8851f", "#f2d41f", "#5c3a1e", "#d96c9f", "#8a929c"
+LOOKS = {
+    PLAIN: Look("#ffffff", COLOURS),
+    "night": Look("#111827", (*_BRIGHT, *COLOURS[10:])),
+    "cloth": Look("#e8dcc8", (*_DARK, *COLOURS[9:]), 14),
+}
 TOLERANCE = 0.80
 DEEPEST = {2: 6, 3: 31, 4: 30, 5: 30}
-"""Greatest depth of puzzles of each size. For 2 and 3 that is the deepest there is; beyond, it is what a
-search settles in a second."""
-
-_MIN_CELL = 32
-_TRIES = 200
+"""Greatest depth of puzzles of each size: for 2 and 3 the deepest there is, beyond, what a search settles quickly."""
+_MIN_CELL, _TRIES = 32, 200
 
 
 def goal_state(n: int = 3) -> State:
@@ -293,40 +302,32 @@ def solve(state: State, goal: State | None = None) -> list[str]:
     return solutions[0]
 
 
-def optimal_solutions(state: State) -> int:
-    """Return the number of shortest solutions of a state (0: it cannot be solved, or is deeper than DEEPEST)."""
-    n = side_of(state)
-    if not is_solvable(state, goal_state(n)):
-        return 0
-    if n <= 3:
-        return table(n).solutions_of(state)
-    return len(search(state, goal_state(n), deepest=DEEPEST[n]))
+def around(cell: int) -> int:
+    """Return how wide the page is around a board."""
+    return max(4, cell // 4)
 
 
-def render(state: State, n: int | None = None, size: int | None = None) -> Picture:
-    """The picture of a state. `size` is pixels per cell; `n` is only checked, for those who have it at hand."""
+def render(state: State, *, size: int | None = None, look: str = PLAIN) -> Picture:
+    """The picture of a state. `size` is pixels per cell."""
     side = side_of(state)
-    if n is not None and n != side:
-        raise BadInput(f"a state of {len(state)} cells is not a {n}x{n} board")
-    cell = size or 360 // side
+    cell = 360 // side if size is None else size
     if cell < _MIN_CELL:
         raise BadInput(f"tiles of {cell} pixels are too small to be read back", f"at least {_MIN_CELL}")
-    return _rendered(state, side, cell)
+    return _rendered(state, side, cell, look)
 
 
 @lru_cache(maxsize=256)
-def _rendered(state: State, side: int, cell: int) -> Picture:
+def _rendered(state: State, side: int, cell: int, look: str) -> Picture:
     """Cached: players that draw right, the oracle canvas and scorers ask for the same ground-truth images."""
-    gap, margin = cell // 60, max(4, cell // 4)
+    style = LOOKS[look]
+    gap, margin = cell // style.gaps, around(cell)
     page = np.zeros((side * cell + 2 * margin,) * 2, np.uint8)
-    page[margin:-margin, margin:-margin] = (
-        np.array(state, np.uint8).reshape(side, side).repeat(cell, axis=0).repeat(cell, axis=1)
-    )
+    tiles = np.array(state, np.uint8).reshape(side, side)
+    page[margin:-margin, margin:-margin] = tiles.repeat(cell, axis=0).repeat(cell, axis=1)
     for line in range(1, side):
         at = margin + line * cell - gap // 2
-        page[at : at + gap, :] = 0
-        page[:, at : at + gap] = 0
-    return boards.painted(page, boards.rgb8("#ffffff", *COLOURS[: side * side]))
+        page[at : at + gap] = page[:, at : at + gap] = 0
+    return boards.painted(page, boards.rgb8(style.page, *style.tiles[: side * side]))
 
 
 def replay(state: State, moves: Iterable[str]) -> list[State]:
@@ -334,18 +335,18 @@ def replay(state: State, moves: Iterable[str]) -> list[State]:
     return [state := apply(state, move) or state for move in moves]
 
 
-def frames(state: State, moves: Iterable[str]) -> list[Picture]:
+def frames(state: State, moves: Iterable[str], size: int | None = None, look: str = PLAIN) -> list[Picture]:
     """The true picture after every move."""
-    return [render(after) for after in replay(state, moves)]
+    return [render(after, size=size, look=look) for after in replay(state, moves)]
 
 
-def read(picture: Picture, n: int = 3, *, published: bool = False) -> list[list[int | str]]:
+def read(picture: Picture, n: int = 3, *, published: bool = False, look: str = PLAIN) -> list[list[int | str]]:
     """The number of each cell's colour, or `?` where no colour covers 80% of it
     (docs/benchmarks/uni-mmmu.md, "Reading a sliding puzzle"). `published` looks for the board where the published
     evaluator looks, also in a wide or tall picture."""
     boards.check_grid(n, n, most=5)
-    key = (picture.digest, n, published)
-    seen = _READINGS.get(key) or _READINGS.keep(key, _read(picture, n, published))
+    key = (picture.digest, n, published, look)
+    seen = _READINGS.get(key) or _READINGS.keep(key, _read(picture, n, published, look))
     return [row.copy() for row in seen]
 
 
@@ -353,10 +354,10 @@ _READINGS: Recent[list[list[int | str]]] = Recent(1024)
 """The same pixels read the same: a drawing is read by who drew it and by the scorer."""
 
 
-def _read(picture: Picture, n: int, published: bool) -> list[list[int | str]]:
-    pixels = boards.pixels_of(picture)
-    box = _find(pixels, n, published)
-    labels = boards.nearest(pixels, boards.rgb01(*COLOURS[: n * n]))[box.top : box.bottom, box.left : box.right]
+def _read(picture: Picture, n: int, published: bool, look: str) -> list[list[int | str]]:
+    pixels, tiles = boards.pixels_of(picture), boards.rgb01(*LOOKS[look].tiles[: n * n])
+    box = _find(pixels, n, look, published)
+    labels = boards.nearest(pixels, tiles)[box.top : box.bottom, box.left : box.right]
     shares = boards.cell_shares(labels, boards.cells(boards.Box(0, 0, *labels.shape), n, n), n * n)
     numbers, sure = shares.argmax(axis=-1) + 1, shares.max(axis=-1) >= np.float32(TOLERANCE)
     return [
@@ -365,16 +366,17 @@ def _read(picture: Picture, n: int, published: bool) -> list[list[int | str]]:
     ]
 
 
-def read_strictly(picture: Picture, n: int = 3) -> list[list[int | str]]:
+def read_strictly(picture: Picture, n: int = 3, *, look: str = PLAIN) -> list[list[int | str]]:
     """Read a picture like `read`, with `?` for each tile that shows something else too, or another shade. A mark
     around the board makes all tiles unclear."""
-    seen = read(picture, n)
-    key = (picture.digest, n, "strictly")
+    seen = read(picture, n, look=look)
+    key = (picture.digest, n, look)
     unclear = _UNCLEAR.get(key)
     if unclear is None:
-        look = boards.Look(boards.rgb01("#ffffff", *COLOURS[: n * n]), outside=(0,), between=(0,))
+        page, tiles, _ = LOOKS[look]
+        strict = boards.Look(boards.rgb01(page, *tiles[: n * n]), outside=(0,), between=(0,))
         shown = [[range(n * n + 1) if cell == "?" else (int(cell),) for cell in row] for row in seen]
-        found = boards.stained(boards.pixels_of(picture), edges(picture, n), shown, look)
+        found = boards.stained(boards.pixels_of(picture), edges(picture, n, look), shown, strict)
         unclear = _UNCLEAR.keep(key, found.tolist())
     return [["?" if bad else cell for cell, bad in zip(*row, strict=True)] for row in zip(seen, unclear, strict=True)]
 
@@ -382,15 +384,15 @@ def read_strictly(picture: Picture, n: int = 3) -> list[list[int | str]]:
 _UNCLEAR: Recent[list[list[bool]]] = Recent(1024)
 
 
-def edges(picture: Picture, n: int) -> tuple[list[int], list[int]]:
+def edges(picture: Picture, n: int, look: str = PLAIN) -> tuple[list[int], list[int]]:
     """Return the edges of the cells in an image, as the reader finds them."""
-    return boards.cells(_find(boards.pixels_of(picture), n), n, n)
+    return boards.cells(_find(boards.pixels_of(picture), n, look), n, n)
 
 
-def _find(pixels: boards.Pixels, n: int, published: bool = False) -> boards.Box:
-    colours, white = boards.rgb01(*COLOURS[: n * n]), boards.rgb01("#ffffff")
+def _find(pixels: boards.Pixels, n: int, look: str, published: bool = False) -> boards.Box:
+    page, tiles, _ = LOOKS[look]
     ends = (pixels.height, pixels.width) if published else None
-    return boards.find_board(pixels, colours, white, 0.002, published=ends)
+    return boards.find_board(pixels, boards.rgb01(*tiles[: n * n]), boards.rgb01(page), 0.002, published=ends)
 
 
 def to_state(reading: list[list[int | str]]) -> State | None:

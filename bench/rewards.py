@@ -1,0 +1,204 @@
+"""Speed of the reward server over real HTTP, next to the bare image reader on the same frames.
+
+python -m bench.rewards [--worlds gears,reach] [--frames 240] [--at-once 1000]
+
+A request is a rollout: the frames of a training sample of 512x512, in UniRL's JSON; a sample has a group of eight
+rollouts, and a body 16 of them. Every frame has bytes of its own, so that no cache of the image reader knows it. The
+formats are PNG as drawn, PNG with noise in every pixel as a decoder of images makes it, and the same as JPEG of
+quality 95, UniRL's default.
+
+Rates are per second of CPU time of the server's processes (HTTP, JSON, base64, decoding, reading, scores), so they
+are per core. The bare reader decodes the same files and reads them in as many processes, without any server.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import base64
+import io
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass
+from multiprocessing import get_context
+from typing import Any
+
+import aiohttp
+import msgspec
+import numpy as np
+from PIL import Image
+
+from bench.wire.watching import cpu_of, peak_of, tree
+from bench.worlds import step_worlds, subjects
+from sketchmark.media import Picture
+from sketchmark.training import Course
+from sketchmark.worlds import LEVELS
+
+FORMATS = ("PNG", "noisy PNG", "noisy JPEG")
+GROUP, BATCH, CONNECTIONS = 8, 16, 8
+Rollout = tuple[int, int, str, list[bytes]]
+"""Seed, level, look and frames."""
+
+
+def _file(picture: Picture, kind: str, dice: np.random.Generator) -> bytes:
+    """Return the frame as a file that Sketchmark did not write, with other bytes than every other file."""
+    pixels = np.asarray(picture.image()).astype(np.int16)
+    pixels[:, -1] = np.clip(pixels[:, -1] + dice.integers(-2, 3, pixels[:, -1].shape), 0, 255)
+    if kind != "PNG":
+        pixels += np.rint(dice.normal(0, 2, pixels.shape)).astype(np.int16)
+    made = io.BytesIO()
+    image = Image.fromarray(np.clip(pixels, 0, 255).astype(np.uint8))
+    image.save(made, "JPEG", quality=95) if kind.endswith("JPEG") else image.save(made, "PNG")
+    return made.getvalue()
+
+
+def rollouts(world: str, kind: str, frames: int, levels: Sequence[int] = LEVELS) -> list[Rollout]:
+    course, dice = Course(world, levels=tuple(levels)), np.random.default_rng(7)
+    made: list[Rollout] = []
+    seed = 0
+    while frames > 0:
+        sample, level = course.sample(seed), course.level_of(seed)
+        true = sample.frames() if sample.frames else []
+        look = str(sample.groups.get("look", ""))
+        group = [(seed, level, look, [_file(one, kind, dice) for one in true]) for _ in range(GROUP)]
+        made += group
+        frames -= sum(len(one[3]) for one in group)
+        seed += 1
+    return made
+
+
+def read_bare(world: str, files: Sequence[bytes]) -> float:
+    """Return the seconds of CPU that decoding and reading takes; the first frames are a warm-up."""
+    read = subjects()[world].read
+    begin = 0.0
+    for place, file in enumerate(files):
+        if place == WARM_UP:
+            begin = time.process_time()
+        assert read(Picture.from_bytes(file), None) is not None, f"{world}: a frame was not read"
+    return time.process_time() - begin
+
+
+WARM_UP = 12
+
+
+def _asked(world: str, rollout: Rollout) -> dict[str, Any]:
+    seed, level, look, frames = rollout
+    return {
+        "history": [{"image_b64": base64.b64encode(frame).decode()} for frame in frames],
+        "required_rewards": [f"{world}_frames"],
+        "metadata": {"seed": seed, "level": level, "look": look},
+        "request_id": f"{world}-{seed}",
+    }
+
+
+def bodies(world: str, made: Sequence[Rollout], batch: int) -> list[bytes]:
+    asked = [_asked(world, one) for one in made]
+    batches = [asked[at : at + batch] for at in range(0, len(asked), batch)]
+    return [msgspec.json.encode({"protocol_version": "1", "requests": one}) for one in batches]
+
+
+async def post(url: str, sent: Sequence[bytes], connections: int) -> list[dict[str, float]]:
+    """Post all bodies, so many at once, and return the rewards. A request that fails is an error."""
+    gate = asyncio.Semaphore(connections)
+
+    async def one(client: aiohttp.ClientSession, body: bytes) -> list[dict[str, float]]:
+        headers = {"Content-Type": "application/json"}
+        async with gate, client.post(f"{url}/score", data=body, headers=headers) as reply:
+            reply.raise_for_status()
+            found = msgspec.json.decode(await reply.read())
+            assert not any(found["errors"]), found["errors"]
+            return [next(iter(result.values())) for result in found["results"]]
+
+    connector = aiohttp.TCPConnector(limit=connections)
+    timeout = aiohttp.ClientTimeout(total=900)
+    async with aiohttp.ClientSession(connector=connector, timeout=timeout) as client:
+        return [score for part in await asyncio.gather(*(one(client, body) for body in sent)) for score in part]
+
+
+@contextmanager
+def server(processes: int) -> Iterator[tuple[str, int]]:
+    """Start `sketchmark rewards`; give its address and process id."""
+    command = [sys.executable, "-m", "sketchmark", "rewards", "--port", "0", "--processes", str(processes)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout
+        try:
+            yield process.stdout.readline().split()[2].removesuffix("/score"), process.pid
+        finally:
+            process.send_signal(signal.SIGINT)
+
+
+@dataclass(frozen=True)
+class Measured:
+    frames: int
+    size: float
+    bare: float
+    served: float
+    wall: float
+    peak: float
+
+    def line(self, world: str, kind: str) -> str:
+        ratio = self.served / self.bare
+        rates = f"{self.size:>7.0f}{self.bare:>8.0f}{self.served:>8.0f}{ratio:>7.2f}{self.wall:>8.0f}"
+        return f"{world:<11}{kind:<11}{rates}{self.peak:>8.0f}"
+
+
+def measure(world: str, kind: str, frames: int, processes: int) -> Measured:
+    made = rollouts(world, kind, frames + GROUP * WARM_UP)
+    files = [frame for one in made for frame in one[3]]
+    warm, rest = made[: 2 * GROUP], made[2 * GROUP :]
+    counted = sum(len(one[3]) for one in rest)
+    with ProcessPoolExecutor(processes, get_context("spawn")) as alone:
+        shares = [files[at::processes] for at in range(processes)]
+        bare = sum(alone.map(read_bare, [world] * processes, shares)) / (len(files) - processes * WARM_UP)
+    with server(processes) as (url, pid):
+        asyncio.run(post(url, bodies(world, warm, 1), CONNECTIONS))
+        used, begin = cpu_of(tree(pid)), time.perf_counter()
+        scores = asyncio.run(post(url, bodies(world, rest, BATCH), CONNECTIONS))
+        wall = time.perf_counter() - begin
+        used, peak = cpu_of(tree(pid)) - used, peak_of(tree(pid))
+    assert [one["right"] for one in scores] == [1.0] * len(rest), f"{world}: a true frame was not right"
+    size = sum(map(len, files)) / len(files) / 1000
+    return Measured(counted, size, 1 / bare, counted / used, counted / wall, peak)
+
+
+def at_once(count: int, processes: int) -> None:
+    made = rollouts("gears", "PNG", count, levels=(1,))[:count]
+    sent = bodies("gears", made, 1)
+    with server(processes) as (url, pid):
+        begin = time.perf_counter()
+        scores = asyncio.run(post(url, sent, count))
+        wall, peak = time.perf_counter() - begin, peak_of(tree(pid))
+    right = sum(one["right"] == 1.0 for one in scores)
+    megabytes = sum(map(len, sent)) / 1e6
+    print(
+        f"\n{count:,} requests at once on {count:,} connections, {sum(len(one[3]) for one in made):,} frames, "
+        f"{megabytes:.0f} MB:\n{len(scores):,} answered, {right:,} of them right, {wall:.1f} s, peak {peak:.0f} MB"
+    )
+
+
+def main() -> None:
+    known = sorted(step_worlds())
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
+    parser.add_argument("--worlds", default=",".join(known))
+    parser.add_argument("--frames", type=int, default=240, help="per world and format")
+    parser.add_argument("--at-once", type=int, default=1000)
+    parser.add_argument("--processes", type=int, default=os.cpu_count() or 1)
+    given = parser.parse_args()
+    load = f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}"
+    print(f"Frames of 512x512 per second of CPU time, {time.strftime('%Y-%m-%d')}, {load}\n")
+    print(f"{'world':<11}{'format':<11}{'kB':>7}{'bare':>8}{'served':>8}{'ratio':>7}{'wall/s':>8}{'peak MB':>8}")
+    for world in given.worlds.split(","):
+        for kind in FORMATS:
+            print(measure(world, kind, given.frames, given.processes).line(world, kind), flush=True)
+    if given.at_once:
+        at_once(given.at_once, given.processes)
+
+
+if __name__ == "__main__":
+    main()
