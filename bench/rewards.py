@@ -38,11 +38,12 @@ from bench.wire.watching import cpu_of, peak_of, tree
 from bench.worlds import step_worlds, subjects
 from sketchmark.media import Picture
 from sketchmark.training import Course
+from sketchmark.worlds import LEVELS
 
 FORMATS = ("PNG", "noisy PNG", "noisy JPEG")
 GROUP, BATCH, CONNECTIONS = 8, 16, 8
-Rollout = tuple[int, int, list[bytes]]
-"""Seed, level and frames."""
+Rollout = tuple[int, int, str, list[bytes]]
+"""Seed, level, look and frames."""
 
 
 def _file(picture: Picture, kind: str, dice: np.random.Generator) -> bytes:
@@ -57,16 +58,17 @@ def _file(picture: Picture, kind: str, dice: np.random.Generator) -> bytes:
     return made.getvalue()
 
 
-def rollouts(world: str, kind: str, frames: int) -> list[Rollout]:
-    course, dice = Course(world), np.random.default_rng(7)
+def rollouts(world: str, kind: str, frames: int, levels: Sequence[int] = LEVELS) -> list[Rollout]:
+    course, dice = Course(world, levels=tuple(levels)), np.random.default_rng(7)
     made: list[Rollout] = []
     seed = 0
     while frames > 0:
         sample, level = course.sample(seed), course.level_of(seed)
         true = sample.frames() if sample.frames else []
-        group = [(seed, level, [_file(one, kind, dice) for one in true]) for _ in range(GROUP)]
+        look = str(sample.groups.get("look", ""))
+        group = [(seed, level, look, [_file(one, kind, dice) for one in true]) for _ in range(GROUP)]
         made += group
-        frames -= sum(len(one[2]) for one in group)
+        frames -= sum(len(one[3]) for one in group)
         seed += 1
     return made
 
@@ -85,8 +87,8 @@ def read_bare(world: str, files: Sequence[bytes]) -> float:
 WARM_UP = 12
 
 
-def _asked(world: str, look: str, rollout: Rollout) -> dict[str, Any]:
-    seed, level, frames = rollout
+def _asked(world: str, rollout: Rollout) -> dict[str, Any]:
+    seed, level, look, frames = rollout
     return {
         "history": [{"image_b64": base64.b64encode(frame).decode()} for frame in frames],
         "required_rewards": [f"{world}_frames"],
@@ -96,7 +98,7 @@ def _asked(world: str, look: str, rollout: Rollout) -> dict[str, Any]:
 
 
 def bodies(world: str, made: Sequence[Rollout], batch: int) -> list[bytes]:
-    asked = [_asked(world, str(Course(world).sample(one[0]).groups.get("look", "")), one) for one in made]
+    asked = [_asked(world, one) for one in made]
     batches = [asked[at : at + batch] for at in range(0, len(asked), batch)]
     return [msgspec.json.encode({"protocol_version": "1", "requests": one}) for one in batches]
 
@@ -148,9 +150,9 @@ class Measured:
 
 def measure(world: str, kind: str, frames: int, processes: int) -> Measured:
     made = rollouts(world, kind, frames + GROUP * WARM_UP)
-    files = [frame for one in made for frame in one[2]]
+    files = [frame for one in made for frame in one[3]]
     warm, rest = made[: 2 * GROUP], made[2 * GROUP :]
-    counted = sum(len(one[2]) for one in rest)
+    counted = sum(len(one[3]) for one in rest)
     with ProcessPoolExecutor(processes, get_context("spawn")) as alone:
         shares = [files[at::processes] for at in range(processes)]
         bare = sum(alone.map(read_bare, [world] * processes, shares)) / (len(files) - processes * WARM_UP)
@@ -166,7 +168,7 @@ def measure(world: str, kind: str, frames: int, processes: int) -> Measured:
 
 
 def at_once(count: int, processes: int) -> None:
-    made = rollouts("gears", "PNG", 3 * count)[:count]
+    made = rollouts("gears", "PNG", count, levels=(1,))[:count]
     sent = bodies("gears", made, 1)
     with server(processes) as (url, pid):
         begin = time.perf_counter()
@@ -175,7 +177,7 @@ def at_once(count: int, processes: int) -> None:
     right = sum(one["right"] == 1.0 for one in scores)
     megabytes = sum(map(len, sent)) / 1e6
     print(
-        f"\n{count:,} requests at once on {count:,} connections, {sum(len(one[2]) for one in made):,} frames, "
+        f"\n{count:,} requests at once on {count:,} connections, {sum(len(one[3]) for one in made):,} frames, "
         f"{megabytes:.0f} MB:\n{len(scores):,} answered, {right:,} of them right, {wall:.1f} s, peak {peak:.0f} MB"
     )
 
