@@ -357,7 +357,7 @@ def players(worlds: Sequence[World], count: int) -> None:
 
 
 _TILE, _GAP, _HEAD, _WIDEST = 116, 6, 20, 980
-_MOST_BYTES = 200_000
+_MOST_BYTES = 240_000
 
 
 def sheet(world: World) -> Image.Image:

@@ -285,7 +285,7 @@ def shows(drawn: Picture, true: Picture, other: Picture) -> bool:
     if drawn.data == true.data:
         return True
     by = max(1.0, max(true.size) / _READ_AT)
-    size = round(true.size[0] / by), round(true.size[1] / by)
+    size = max(1, round(true.size[0] / by)), max(1, round(true.size[1] / by))
     got, last = _at(drawn, size, 0).astype(np.float32), np.s_[size[1] // 2 :: 2, size[0] // 2 :: 2]
     for blur in _BLURS:
         wanted, rival = (_at(one, size, blur) for one in (true, other))
