@@ -21,9 +21,9 @@ from typing import Any
 
 import click
 
+from sketchmark import answers as marked
 from sketchmark.answers import choices, numbers, phrases
 from sketchmark.answers import phrases as open_answers
-from sketchmark.answers import reply as marked
 from sketchmark.answers import yes_no as yesno
 from sketchmark.answers.choices import options_of
 from sketchmark.benchmarks import mmsi as published

@@ -13,8 +13,8 @@ from tempfile import NamedTemporaryFile
 from bench.worlds import step_worlds
 from PIL import Image
 
-from sketchmark import FilledPrompts, Options, Reply, Sample, folder, secrets, terminal
-from sketchmark.answers import choices, cleanup, numbers, phrases, reply, text_metrics, vocabulary, yes_no
+from sketchmark import FilledPrompts, Options, Reply, Sample, answers, folder, secrets, terminal
+from sketchmark.answers import choices, cleanup, findings, numbers, phrases, text_metrics, vocabulary, yes_no
 from sketchmark.answers import judge as answer_judge
 from sketchmark.benchmarks import mmmu, mmsi, questions, uni_mmmu, unig2u
 from sketchmark.benchmarks.medical import medevalkit
@@ -102,17 +102,17 @@ PARSERS: Mapping[str, Read] = {
     "models.diagnosis: wrong_address": lambda text: diagnosis.mistake_in_path("http://127.0.0.1/v1/x", text),
     "doctor.checks": lambda text: doctor_checks.NUMBER.findall(text),
     "models.players.patient": lambda text: patient.answer(of(text)),
-    "answers.reply: thinking": reply.without_thinking,
+    "answers: thinking": answers.without_thinking,
     "answers.numbers": numbers.read_number,
     "answers.vocabulary: number": vocabulary.number,
     "answers.phrases": lambda text: phrases.answers_with(["left lung", "heart"], text),
     "answers.choices: listed": choices.options_of,
-    "answers.reply: boxed": reply.boxed,
-    "answers.reply: marked, tagged": lambda text: reply.tagged(text, "answer"),
+    "answers: boxed": answers.boxed,
+    "answers: marked, tagged": lambda text: answers.tagged(text, "answer"),
     "answers.phrases: open_answers": phrases.read_answer,
     "answers.yes_no: yesno": yes_no.read_yes_no,
-    "answers.yes_no: findings": lambda text: yes_no.read_yes_no(text, "Is there a heart in the left lung?"),
-    "answers.yes_no: question": lambda text: yes_no.read_finding("There is no heart. It is large.", text),
+    "answers.findings": lambda text: yes_no.read_yes_no(text, "Is there a heart in the left lung?"),
+    "answers.findings: question": lambda text: findings.read_finding("There is no heart. It is large.", text),
     "worlds.moves: moves": lambda text: moves.tagged_moves(text, "official"),
     "worlds.moves: moves, lenient": lambda text: moves.tagged_moves(text, "lenient"),
     "worlds.moves: choice": lambda text: moves.tagged_choice(text, "official"),

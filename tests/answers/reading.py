@@ -8,9 +8,9 @@ from typing import Any
 
 import sketchmark
 from sketchmark import Sample
+from sketchmark.answers import Parsed
 from sketchmark.answers.choices import read_choices
 from sketchmark.answers.phrases import answers_with, closed_is_right, read_answer
-from sketchmark.answers.reply import Parsed
 from sketchmark.benchmarks.mmmu.scores import open_verdict
 from sketchmark.benchmarks.mmsi import accuracy
 from sketchmark.episode import Grading

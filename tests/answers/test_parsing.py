@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 from pytest import approx
 
+from sketchmark.answers import plain
 from sketchmark.answers.choices import read_choice
 from sketchmark.answers.cleanup import FIRST_SLOT, Said, said
 from sketchmark.answers.phrases import open_scores, same_answer
-from sketchmark.answers.reply import plain
 from sketchmark.answers.vocabulary import number
 from sketchmark.errors import BadInput
 

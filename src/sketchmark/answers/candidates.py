@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import groupby
 
+from sketchmark.answers import plain
 from sketchmark.answers.cleanup import FIRST_SLOT, unwrapped
-from sketchmark.answers.reply import plain
 from sketchmark.answers.vocabulary import AFTER_LETTER, ANSWER, BEFORE_LETTER, BREAK, OPTION, SETS, VERB
 
 SPACED = r"(?-i:[0-9A-Za-z_\u00aa-\u1fff])"
@@ -224,15 +224,16 @@ def _lettered(raw: Sequence[Token], place: int, letters: str) -> Token:
     known = letter in letters or ("A" in letters and token.text in "ABCDEFGHIJ")
     named = Token(token.text, frozenset(letter), "letter", token.glued)
     before, after, beyond = (_at(raw, at) for at in (place - 1, place + 1, place + 2))
-    if _inside_a_word(token, before, after, beyond):
+    short = token.glued and before.glued and before.text == "/" and not _is_label(_at(raw, place - 2), letters)
+    if short or _inside_a_word(token, before, after, beyond):
         return word
     if before.text in ("(", "[") and after.text in (")", "]"):
         call = before.glued and place > 1 and raw[place - 2].text[-1:].isalnum()
         return word if call else named
     word_before, word_after = _word(before), _word(after)
-    pair = word_after in ("and", "or") and len(beyond.text) == 1 and beyond.text.isupper()
+    pair = word_after in ("and", "or") and len(beyond.text) == 1 and beyond.text.isupper() == token.text.isupper()
     second = word_before in ("and", "or") and place > 1 and _is_label(raw[place - 2], letters)
-    if known and token.text.isupper() and ((pair and beyond.text in letters) or second):
+    if known and ((pair and beyond.text.upper() in letters) or (second and token.text.isupper())):
         return named
     if (
         known

@@ -13,11 +13,11 @@ from functools import lru_cache
 from string import ascii_uppercase
 from typing import Any, NamedTuple
 
+from sketchmark.answers import UNREAD, Parsed, plain
 from sketchmark.answers.candidates import Words
 from sketchmark.answers.cleanup import said
 from sketchmark.answers.decision import Reader
 from sketchmark.answers.numbers import read_number
-from sketchmark.answers.reply import UNREAD, Parsed, plain
 from sketchmark.answers.vocabulary import WRONG, number
 from sketchmark.answers.yes_no import NO, YES, read_yes_no
 from sketchmark.episode.sample import Sample

@@ -31,7 +31,7 @@ _IS = word_set("is was are")
 _RELATIVE = word_set("which who that where the with being having as")
 _NO_LABEL = words.OPTION | SETS["no_label"]
 """Words of labels that do not announce an answer."""
-_UNFINISHED = SETS["unfinished"]
+_UNFINISHED = SETS["unfinished"] | words.CONCLUDING
 _FITTING = words.BREAK | SETS["fitting"]
 _EXCEPT = word_set("except but besides excluding not than")
 _ELSE = word_set("anything anyone else other possibility alternative")
@@ -121,7 +121,7 @@ class Line:
         begins = seen or self.text(0) in ("next", "then", "first", "now", "when")
         other = _NO_LABEL.intersection(self.text(at) for at in range(max(0, group.start - 2), group.start))
         if group.form == "noun":
-            return self.has_verb and not begins and after != "would"
+            return not begins and after != "would"
         return group.form == "letter" and (named or (plain and not other)) and not begins and after != "would"
 
     def labelled(self, group: Group) -> bool:
@@ -232,6 +232,15 @@ class Line:
     def hedged_at(self, group: Group) -> bool:
         follows = self.text(group.end) in words.HEDGE - {"can"}
         return follows or self.hedged[group.start] > self.cut[group.start]
+
+    def doubted_after(self, group: Group) -> bool:
+        """Return whether the clause goes on to doubt: `A and also B might be meant`."""
+        for place in range(group.end, min(group.end + _REACH, len(self.tokens))):
+            if self.text(place) in words.BREAK:
+                return False
+            if self.text(place) in words.HEDGE - {"can"}:
+                return True
+        return False
 
     def called_right(self, group: Group) -> bool:
         """Return whether the option is called right, or is the only one with a predicate."""
@@ -349,7 +358,7 @@ class Line:
                 return False
             if word in words.RIGHT and head in ("is", "are", "seems", "looks", "appears", "must", "should"):
                 if (word == "right" and following in _BESIDE) or (
-                    word == "likely" and self.text(place - 1) not in ("most", "more")
+                    word in ("likely", "plausible") and self.text(place - 1) not in ("most", "more")
                 ):
                     return None
                 lone = word == "only" and following not in words.OPTION | words.ANSWER | words.FILLER

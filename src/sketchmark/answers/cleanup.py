@@ -14,7 +14,7 @@ import unicodedata
 from dataclasses import dataclass
 from typing import Any
 
-from sketchmark.answers.reply import without_thinking
+from sketchmark.answers import without_thinking
 from sketchmark.answers.vocabulary import TABLES
 
 HEAD, TAIL = 2_000, 8_000

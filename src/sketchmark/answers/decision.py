@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import pairwise
 
 from sketchmark.answers.candidates import Words, tokens
@@ -27,9 +28,12 @@ from sketchmark.answers.roles import (
 )
 from sketchmark.answers.vocabulary import (
     ANSWER,
+    CHOOSE,
     CONCLUDING,
     FILLER,
+    FITS,
     PRONOUN,
+    RIGHT,
     SETS,
     VERB,
     WRONG,
@@ -40,6 +44,9 @@ from sketchmark.answers.vocabulary import (
 
 DISMISSING = SETS["dismissing"]
 _AFTER_LABEL = word_set(". , : ; - – — ) ! not because since as due for given based ( 。 …")
+_BESIDE = word_set("next near beside behind unlike")
+_TOPIC = word_set("looking considering regarding concerning examining checking comparing taking")
+"""Words before an option that is only looked at: `Looking at B, …`."""
 _ADDS = re.compile(r"\b(?:also|as well|too)\b", re.IGNORECASE)
 _OFFERS = re.compile(r"\b(?:options|choices|possibilities)\b[^:]{0,40}:\s?\Z", re.IGNORECASE)
 _CAPITAL = re.compile(r"(?<![\w'])[A-Z](?![\w'])")
@@ -70,6 +77,21 @@ class Entry:
     listed: bool = False
     after_cue: bool = False
     agreed: bool = False
+
+    @cached_property
+    def answers(self) -> bool:
+        return is_answer(self.line)
+
+    @cached_property
+    def votes(self) -> bool:
+        """True if it speaks of an answer: `C gets my vote`."""
+        return any(token.text in ANSWER for token in self.line.tokens)
+
+    @cached_property
+    def unread(self) -> frozenset[str]:
+        """Capitals that may be labels but were not found to be."""
+        named = frozenset[str]().union(*(group.letters for group in self.line.groups))
+        return frozenset(_CAPITAL.findall(self.statement.text)) - named - {"A", "I"}
 
 
 @dataclass(frozen=True)
@@ -166,16 +188,12 @@ class Reader:
         return (corrects or denies or unknown) and any(others)
 
     def _is_refuted(self, entry: Entry, claim: Claim) -> bool:
-        """Return whether a conclusion calls the claimed option wrong: `In conclusion, B is wrong`."""
-        final = entry.statement.corrects or any(token.text in CONCLUDING for token in entry.line.tokens)
-        return (
-            final
-            and entry.statement.own
-            and not self.opening
-            and any(
-                group.letters == claim.letters and entry.line.verdict(group.end, group.start) is False
-                for group in entry.line.groups
-            )
+        """Return whether a later statement denies the claimed option: `In conclusion, B is wrong`."""
+        if not entry.statement.own or self.opening or not self.letters:
+            return False
+        said = [group for group in entry.line.groups if group.letters == claim.letters]
+        return any(entry.line.denied(group) for group in said) and not any(
+            self._is_live(entry, group) for group in said
         )
 
     def _opened(self, entry: Entry) -> list[Claim | None]:
@@ -214,6 +232,8 @@ class Reader:
     def _decided(self, made: Sequence[Claim], entries: Sequence[Entry]) -> Commitment:
         last = made[-1]
         strength = _STRENGTH[last.how]
+        if strength < _STRENGTH["announced"] and self._is_reopened(last, entries):
+            return UNDECIDED
         for claim in made[:-1] if not self.several else ():
             differs = claim.letters != last.letters and len(claim.letters) == 1
             stronger = _STRENGTH[claim.how] > strength or (claim.how == last.how == "announced")
@@ -223,6 +243,17 @@ class Reader:
         alike = [claim.letters for claim in made if last.how in _JOINT and claim.how == last.how and not last.final]
         how = {"called": "concluded", "stated": "concluded", "bare": "reply", "labelled": "announced"}
         return self._checked(last.letters.union(*alike), how.get(last.how, last.how))
+
+    def _is_reopened(self, claim: Claim, entries: Sequence[Entry]) -> bool:
+        """Return whether the reply refuses to answer, or ends with another option than it claimed before."""
+        if not self.letters or self.opening or self.several:
+            return False
+        end = entries[-1]
+        live = [group.letters for group in end.line.groups if self._is_live(end, group)]
+        ends_otherwise = claim.how in ("concluded", "stated") and len(set(live)) == 1 and not live[0] <= claim.letters
+        return any(entry.statement.refused for entry in entries) or (
+            ends_otherwise and end.shape == "" and not end.listed
+        )
 
     def _checked(self, letters: frozenset[str], how: str) -> Commitment:
         known = letters <= set(self.letters) if self.letters else not letters & EITHER
@@ -251,34 +282,71 @@ class Reader:
         return self._mentioned(entries)
 
     def _mentioned(self, entries: Sequence[Entry]) -> Commitment:
-        """Return the only option left when mentions that are denied, quoted or asides are taken away."""
-        named, denied = set[str](), set[str]()
-        stated = unread = False
-        for entry in entries:
-            capitals = {sign for sign in _CAPITAL.findall(entry.statement.text) if sign in self.letters}
-            unread = unread or bool(capitals - {"A", "I"}.union(*(group.letters for group in entry.line.groups)))
-            answer = self.phrases and is_answer(entry.line)
-            for group in entry.line.groups:
-                if entry.line.denied(group):
-                    denied |= group.letters
-                if entry.line.denied(group) or (not entry.statement.own and not self.opening):
-                    continue
-                if (
-                    not entry.statement.own
-                    or (answer and named_otherwise(entry.line, group))
-                    or entry.line.hedged_at(group)
-                ):
-                    return NOTHING
-                named |= group.letters
-                placed = not self.opening or (
-                    entry.line.at_edge(group) and not set('"“«') & set(entry.statement.text)
-                )
-                whole = group.form == "words" or (
-                    not unread and entry.statement.text[-1:] in _CLOSED and entry.line.is_label(group)
-                )
-                stated = stated or (whole and placed and entry.statement.stated)
-        settled = stated and not named & denied and not entries[-1].line.breaks_off
-        return self._checked(frozenset(named), "reply") if settled else NOTHING
+        """Return the option that the reply ends with, or the only one that is left; it needs no announcement.
+
+        Mentions that are denied, hedged, supposed, quoted, second choices or asides do not count.
+        """
+        live = [(entry, group) for entry in entries for group in entry.line.groups if self._is_live(entry, group)]
+        denied = frozenset[str]().union(
+            *(group.letters for entry in entries for group in entry.line.groups if entry.line.denied(group))
+        )
+        unsure = self.opening and any(entry.line.groups and not entry.statement.own for entry in entries)
+        if not live or unsure or entries[-1].line.breaks_off:
+            return NOTHING
+        named = {id(entry): entry for entry, _ in live}
+        first, last = live[0][0], live[-1][0]
+        chosen = first if self._opens_with(first, list(named.values())[1:]) else last
+        letters = frozenset[str]().union(*(group.letters for entry, group in live if entry is chosen))
+        rivals = frozenset[str]().union(*(group.letters for _, group in live)) - letters - denied
+        torn = any(
+            len(group.letters) > 1 and entry.line.hedged_at(group) for entry in entries for group in entry.line.groups
+        )
+        others = [entry for entry, group in live if not group.letters <= letters]
+        sure = any(self._is_sure(entry, group) for entry, group in live if group.letters <= letters)
+        after = entries[entries.index(last) :]
+        open_ended = any(entry.statement.refused for entry in after) or any(
+            entry.statement.planned for entry in after[1:]
+        )
+        if letters & denied or torn or open_ended or not sure:
+            return NOTHING
+        if rivals and chosen is last and not (self._concludes(last, others, entries) and _is_verdict(last)):
+            return NOTHING
+        return self._checked(letters, "reply")
+
+    def _opens_with(self, first: Entry, others: Sequence[Entry]) -> bool:
+        """Return whether the first statement ends with its option and each other one begins with its own."""
+        group = first.line.groups[-1]
+        named = len(first.line.groups) == 1 and group.start > 0 and first.line.at_edge(group)
+        return (
+            bool(named and self.letters and others)
+            and not self.opening
+            and all(other.line.groups[0].start == 0 for other in others)
+        )
+
+    def _is_live(self, entry: Entry, group: Group) -> bool:
+        """Return whether nothing speaks against a mention."""
+        hedged = entry.line.hedged_at(group) or entry.line.doubted_after(group)
+        if entry.line.denied(group) or hedged or not entry.statement.own:
+            return False
+        return not (self.phrases and entry.answers and named_otherwise(entry.line, group))
+
+    def _is_sure(self, entry: Entry, group: Group) -> bool:
+        """Return whether a mention in a finding surely names its option: no article, grade or part of a name."""
+        if not entry.statement.stated:
+            return False
+        if self.opening:
+            return entry.line.at_edge(group) and not set('"“«') & set(entry.statement.text)
+        line = entry.line
+        closed = entry.statement.text[-1:] in _CLOSED and entry.unread.isdisjoint(self.letters)
+        beside = _BESIDE.intersection(line.text(place) for place in range(max(0, group.start - 3), group.start))
+        voted = group.start == 0 and group.form == "letter" and entry.votes
+        topic = line.text(0) in _TOPIC and "," in (line.text(place) for place in range(group.end, group.end + 3))
+        return (group.form == "words" or (closed and (voted or line.is_label(group)))) and not (beside or topic)
+
+    def _concludes(self, last: Entry, others: Sequence[Entry], entries: Sequence[Entry]) -> bool:
+        """Return whether the last statement is the conclusion: not one more item like the others."""
+        alike = not last.statement.corrects and any(_is_parallel(last, other) for other in others)
+        return last is entries[-1] and not (alike or last.listed or self.opening)
 
     def _left(self, entries: Sequence[Entry]) -> Commitment | None:
         """Return the option that is left if all others are denied, and nothing is said against it."""
@@ -293,6 +361,31 @@ class Reader:
                 (denied if rejected else kept).update(group.letters)
         left = set(self.letters) - denied
         return self._checked(frozenset(left), "concluded") if len(left) == 1 and kept <= left else None
+
+
+_VERDICT = ANSWER.union(CONCLUDING, CHOOSE, FITS, RIGHT, _FINAL) - word_set("it one right left stands holds stays")
+
+
+def _is_verdict(entry: Entry) -> bool:
+    """Return whether a statement ends with an option's words, or has a word of choosing or of fitting."""
+    group = entry.line.groups[-1]
+    ends = group.form == "words" and group.start > 0 and entry.line.at_edge(group)
+    return ends or any(token.text in _VERDICT for token in entry.line.tokens)
+
+
+def _is_parallel(one: Entry, other: Entry) -> bool:
+    """Return whether two statements begin alike or say the same of what they name, as the items of a list do."""
+    (start, before, after), (other_start, other_before, other_after) = map(_around, (one, other))
+    listing = start not in FILLER | CONCLUDING | PRONOUN - {"there"}
+    same = (before == other_before and before.isalpha()) or (after == other_after and after.isalpha())
+    return same or (start == other_start and listing)
+
+
+def _around(entry: Entry) -> tuple[str, str, str]:
+    """Return the first word of a statement, the word before its last option and the one after its first."""
+    first, last = entry.line.groups[0], entry.line.groups[-1]
+    before = next((text for text in map(entry.line.text, range(last.start - 1, -1, -1)) if text not in FILLER), "")
+    return ("" if first.start == 0 else entry.line.text(0)), before, entry.line.text(first.end)
 
 
 def _is_dismissed(entry: Entry, group: Group) -> bool:

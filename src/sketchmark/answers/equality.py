@@ -12,9 +12,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 
+from sketchmark.answers import plain
 from sketchmark.answers.candidates import FIRST_WORDS, Token, Words, part_of_a_word
 from sketchmark.answers.cleanup import unwrapped
-from sketchmark.answers.reply import plain
 from sketchmark.answers.vocabulary import TABLES, is_wide, number, spelt_numbers, word_set
 
 _SIGN = r"[^\W_\u2e80-\uffff]"

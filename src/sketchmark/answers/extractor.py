@@ -21,8 +21,8 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from sketchmark.answers import without_thinking
 from sketchmark.answers.judge import ask, first_json_object, question_text
-from sketchmark.answers.reply import without_thinking
 from sketchmark.episode import Episode, Scores
 from sketchmark.episode.model import Model, Options
 from sketchmark.errors import ExtractorFailed, JudgeFailed

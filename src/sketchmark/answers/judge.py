@@ -26,7 +26,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Generic, Literal, TypeVar
 
-from sketchmark.answers.reply import without_thinking
+from sketchmark.answers import without_thinking
 from sketchmark.episode import Episode, Grading, Scorer, Scores
 from sketchmark.episode.model import Model, Options, Usage
 from sketchmark.episode.sample import Content, Sample, of

@@ -13,12 +13,12 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
+from sketchmark.answers import UNREAD, Parsed
 from sketchmark.answers import vocabulary as words
 from sketchmark.answers.candidates import FIRST_WORDS, Token, Words
 from sketchmark.answers.clauses import Group, Line
 from sketchmark.answers.cleanup import said
 from sketchmark.answers.decision import NOTHING, UNDECIDED, Commitment, Entry, Reader
-from sketchmark.answers.reply import UNREAD, Parsed
 from sketchmark.answers.roles import Claim, is_bare
 from sketchmark.answers.vocabulary import (
     ASKS_YEAR,
@@ -199,6 +199,8 @@ class _NumberReader(Reader):
             return super()._decided(made, entries)
         if _UNCOUNTED.search(entries[-1].statement.text):
             return UNDECIDED
+        if claim.how in ("stated", "announced") and not claim.final and _is_one_of_several(entries, claim):
+            return UNDECIDED
         values = [group.letters for entry, group in found if entry.statement.own]
         total = _total(values)
         if not found:
@@ -228,14 +230,30 @@ class _NumberReader(Reader):
         if len(set(values)) == 1:
             return self._checked(values[0], "reply") if sure and found[-1][0].statement.stated else NOTHING
         last = found[-1][0]
+        others = [entry for entry, _ in found if entry is not last]
+        ended = {group.letters for entry, group in found if entry is last}
         if sure and last is entries[-1] and last.statement.stated and _calls(last.line, found[-1][1]):
             return self._checked(values[-1], "reply")
-        if sure and (total := _total(values)):
+        if sure and (total := _total(values)) and (len(ended) > 1 or total in ended):
             return self._checked(total, "reply")
-        for entry in (*entries[-1:], *(entry for entry in entries[:1] if entry.line.groups)):
-            if entry.statement.stated and (group := _result(entry.line)):
-                return self._checked(group.letters, "reply")
+        if (not others or self._concludes(last, others, entries)) and last.statement.stated:
+            group = _result(last.line)
+            return self._checked(group.letters, "reply") if group else NOTHING
         return NOTHING
+
+
+def _is_one_of_several(entries: Sequence[Entry], claim: Claim) -> bool:
+    """Return whether a claimed number has another beside it and no result: `3 here and 4 there`."""
+    for entry in entries:
+        groups = [
+            group for group in entry.line.groups if not entry.line.denied(group) and not entry.line.hedged_at(group)
+        ]
+        for one, other in pairwise(groups):
+            joints = {entry.line.text(place) for place in range(one.end, other.start)}
+            differ = one.letters == claim.letters != other.letters and other.start - one.end <= _NEAR
+            if differ and joints & {"and", "with"} and not (_result(entry.line) or _reasoned(entry.line, other)):
+                return True
+    return False
 
 
 def _named(entries: Sequence[Entry]) -> list[tuple[Entry, Group]]:
@@ -332,6 +350,10 @@ _COUNTED_NOUN = re.compile(
 )
 _PART_OF = re.compile(r"(\b\d{1,9}|\b[a-z]{3,9})(?: out)? of (?:the |a total of )?(?=\d)(?:\d{1,9})", re.I)
 _ABSENT = re.compile(words.any_word(words.word_set(TABLES["existence"]["no"])), re.I)
+_EACH = re.compile(r"(?<![\d.,])(\d{1,9})[^\d.,;:\n]{0,30}\b(?:each|apiece)\b", re.I)
+_EACH_OF = re.compile(r"\b(?:each|every|per)\b", re.I)
+_NEAR = 8
+"""Words between two numbers that are joined."""
 _YEARS = range(1000, 2101)
 
 
@@ -344,6 +366,8 @@ def read_number(response: Any, question: str = "") -> Parsed[float]:
     if counts and not _ALL_OF_THEM.search(question):
         heard = replace(heard, text=_PART_OF.sub(r"\1", heard.text))
     heard = replace(heard, text=without_context(heard.text, question))
+    if counts and (noun := _noun(question)):
+        heard = replace(heard, text=re.sub(rf"(?<=\d ){_OF_WHICH}(?={re.escape(noun)})", "", heard.text))
     reader = _NumberReader("", _Numbers())
     verdict = reader.read(heard)
     if verdict.letters:
@@ -353,11 +377,24 @@ def read_number(response: Any, question: str = "") -> Parsed[float]:
         said_so = asked and re.search(rf"(?:\d|half a|[a-z])[ -]?{asked[1]}", heard.text, re.I)
         if asked and said_so and not _SCALED.search(heard.text):
             value /= SCALES[words.key(asked[1])]  # "How many million tonnes?"
-        return UNREAD if dated and question else Parsed(value, verdict.how)
-    if verdict.claimed or heard.slots or not question:
+        found = None if dated and question else value
+    elif heard.slots or not question:
         return UNREAD
-    found = _asked_for(reader.entries(heard.text), heard.text, question, counts)
-    return UNREAD if found is None else Parsed(found, "reply")
+    else:
+        found = _asked_for(reader.entries(heard.text), heard.text, question, counts)
+    shared = not _EACH_OF.search(question) and any(
+        words.number(one[1]) == found for one in _EACH.finditer(heard.text)
+    )
+    return UNREAD if found is None or shared else Parsed(found, verdict.how if verdict.letters else "reply")
+
+
+_OF_WHICH = r"of (?:them|which|these|those) (?:(?:are|were|is) )?"
+
+
+def _noun(question: str) -> str:
+    """Return the thing that a question counts, without its plural."""
+    asked = _COUNTED_NOUN.search(question)
+    return words.stem(asked[1].split()[-1].casefold()) if asked else ""
 
 
 def _asked_for(entries: Sequence[Entry], text: str, question: str, counts: bool) -> float | None:
@@ -373,8 +410,12 @@ def _asked_for(entries: Sequence[Entry], text: str, question: str, counts: bool)
         found = {float(min(group.letters)) for _, group in groups}
         found = {value for value in found if value in _YEARS}
     else:
-        asked = _COUNTED_NOUN.search(question)
-        noun = words.stem(asked[1].split()[-1].casefold()) if asked else ""
+        noun = _noun(question)
+        if any(
+            group.start and line.text(group.start - 1) == "and" and line.text(group.end) in words.VERB
+            for line, group in groups
+        ):  # "5 cars are parked and 3 are moving"
+            return None
         found = {
             float(min(group.letters))
             for line, group in groups

@@ -11,14 +11,13 @@ from collections.abc import Sequence
 from itertools import accumulate, pairwise
 from typing import Any
 
-from sketchmark.answers import roles, vocabulary
+from sketchmark.answers import UNREAD, Parsed, plain, roles, vocabulary
 from sketchmark.answers.candidates import tokens
 from sketchmark.answers.choices import lettered, read_choice
 from sketchmark.answers.clauses import Group, Line
 from sketchmark.answers.cleanup import FIRST_SLOT, said
 from sketchmark.answers.equality import Phrases
 from sketchmark.answers.numbers import read_number
-from sketchmark.answers.reply import UNREAD, Parsed, plain
 from sketchmark.answers.roles import CLAUSE, Statement, announced, goes_on, is_bare, statements
 from sketchmark.answers.text_metrics import bleu, rouge, token_overlap, words
 from sketchmark.answers.vocabulary import SETS, in_our_words, spelt_numbers, word_set

@@ -196,7 +196,36 @@ def _pieces(line: str, keep: str) -> Iterator[tuple[str, bool]]:
         conceded = _CONCESSION.match(piece)
         if conceded:
             yield conceded[0].strip(), turned
-        yield piece[conceded.end() if conceded else 0 :], turned or conceded is not None
+        rest = piece[conceded.end() if conceded else 0 :]
+        for part in _scoped(rest):
+            yield part, turned or conceded is not None
+
+
+_FINITE = re.compile(words.any_word(words.VERB | words.COPULA | words.CHOOSE), re.I)
+_CLAUSE_END = re.compile(r"[,;:]\s(?=\S+\s\S+\s\S)|\s[—–]\s")
+
+
+def _scoped(piece: str) -> Iterator[str]:
+    """Split off what a supposition or hearsay covers: its clause, and the next ones up to the first that has a label.
+
+    `If we ignored gravity, C would be right; with gravity, it is B.`
+    """
+    found = next((cue for mode in (_SUPPOSED, _TOLD) if (cue := mode.search(piece))), None)
+    ends = [end.end() for end in _CLAUSE_END.finditer(piece)] if found else []
+    if not found or not ends or found[0][:3].casefold() in ("let", "say"):
+        yield piece
+        return
+    start = max((end for end in ends if end <= found.start()), default=0)
+    leads = _SUPPOSED.match(piece, start) is not None and found.start() == start
+    after = next((end for end in ends if end > found.start()), start) if leads else start
+    labelled = _LABELS.search(piece, after)
+    stop = next((end for end in ends if labelled and end > max(found.start(), labelled.start())), len(piece))
+    stop = stop if _FINITE.search(piece, stop) else len(piece)
+    if start:
+        yield piece[:start].strip()
+    yield piece[start:stop].strip()
+    if stop < len(piece):
+        yield piece[stop:]
 
 
 def _sentences(line: str, keep: str) -> Iterator[tuple[str, bool]]:

@@ -24,10 +24,10 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise, zip_longest
 from typing import Any, TypeVar
 
+from sketchmark.answers import without_thinking
 from sketchmark.answers.candidates import FIRST_WORDS, Token, Words
 from sketchmark.answers.cleanup import said
 from sketchmark.answers.decision import Reader
-from sketchmark.answers.reply import without_thinking
 from sketchmark.answers.roles import statements
 from sketchmark.answers.vocabulary import HEDGE, is_negator
 from sketchmark.episode import Episode, Grading, Scores

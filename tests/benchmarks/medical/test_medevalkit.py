@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sketchmark.answers.reply import boxed, tagged
+from sketchmark.answers import boxed, tagged
 from sketchmark.benchmarks.medical.medevalkit import (
     box_or_tag,
     judge_choice,

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from string import ascii_uppercase
 from typing import Any, Literal, get_args
 
-from sketchmark.answers.reply import plain
+from sketchmark.answers import plain
 from sketchmark.benchmarks import (
     Kind,
     Language,

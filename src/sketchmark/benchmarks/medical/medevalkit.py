@@ -13,7 +13,7 @@ from difflib import SequenceMatcher
 from string import ascii_lowercase
 from typing import Any, Literal, TypeVar
 
-from sketchmark.answers.reply import NO_BOX, boxed, tagged
+from sketchmark.answers import NO_BOX, boxed, tagged
 from sketchmark.answers.text_metrics import Rouge, bleu, rouge, token_overlap
 from sketchmark.benchmarks import Graded
 from sketchmark.errors import BadInput

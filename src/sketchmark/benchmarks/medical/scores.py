@@ -13,9 +13,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, get_args
 
+from sketchmark.answers import Parsed, plain, tagged
 from sketchmark.answers.choices import read_choice, read_choices
 from sketchmark.answers.phrases import closed_is_right, open_scores, read_answer
-from sketchmark.answers.reply import Parsed, plain, tagged
 from sketchmark.answers.yes_no import read_yes_no
 from sketchmark.benchmarks import Graded, Scoring, Table, share, table
 from sketchmark.benchmarks.medical.medevalkit import (

@@ -13,7 +13,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from sketchmark.answers.reply import boxed, tagged
+from sketchmark.answers import boxed, tagged
 
 Number = float
 Prediction = str | Number

@@ -15,10 +15,10 @@ from pathlib import Path
 from string import ascii_uppercase
 from typing import Any
 
+from sketchmark.answers import UNREAD, Parsed, plain
 from sketchmark.answers.choices import read_choice
 from sketchmark.answers.numbers import read_number
 from sketchmark.answers.phrases import answers_with, read_answer
-from sketchmark.answers.reply import UNREAD, Parsed, plain
 from sketchmark.answers.vocabulary import number
 from sketchmark.answers.yes_no import NO, YES, read_yes_no
 from sketchmark.benchmarks import Graded, share, table

@@ -16,8 +16,8 @@ from typing import Any, Literal, get_args
 from urllib.parse import urlsplit
 from urllib.request import url2pathname
 
+from sketchmark.answers import plain
 from sketchmark.answers.choices import options_of
-from sketchmark.answers.reply import plain
 from sketchmark.answers.vocabulary import number
 from sketchmark.answers.yes_no import NO, YES
 from sketchmark.benchmarks.questions import Columns, listed, text

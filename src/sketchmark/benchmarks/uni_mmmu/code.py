@@ -19,8 +19,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sketchmark.answers import without_thinking
 from sketchmark.answers.judge import first_json_object
-from sketchmark.answers.reply import without_thinking
 from sketchmark.benchmarks import uni_mmmu
 from sketchmark.benchmarks.uni_mmmu import (
     OFFICIAL,

@@ -16,8 +16,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from sketchmark.answers import without_thinking
 from sketchmark.answers.numbers import read_number
-from sketchmark.answers.reply import without_thinking
 from sketchmark.benchmarks import uni_mmmu
 from sketchmark.benchmarks.uni_mmmu import OFFICIAL, labels, no_truth, published, unscored, whole_numbers
 from sketchmark.benchmarks.uni_mmmu.puzzles import column, named

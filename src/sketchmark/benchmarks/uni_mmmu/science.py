@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sketchmark.answers.reply import without_thinking
+from sketchmark.answers import without_thinking
 from sketchmark.benchmarks import uni_mmmu
 from sketchmark.benchmarks.uni_mmmu import OFFICIAL, labels, no_truth, published, unscored
 from sketchmark.episode import Episode, Grading, Scores

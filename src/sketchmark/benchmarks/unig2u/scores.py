@@ -25,6 +25,7 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
+from sketchmark.answers import plain, without_thinking
 from sketchmark.answers.candidates import Words
 from sketchmark.answers.choices import lettered, read_choice
 from sketchmark.answers.cleanup import said
@@ -32,7 +33,6 @@ from sketchmark.answers.decision import Reader
 from sketchmark.answers.judge import ask, filled, first_json_object, label, question_to_judge, verdict
 from sketchmark.answers.numbers import read_number
 from sketchmark.answers.phrases import answers_with, read_answer
-from sketchmark.answers.reply import plain, without_thinking
 from sketchmark.answers.vocabulary import number
 from sketchmark.answers.yes_no import read_yes_no
 from sketchmark.benchmarks import unig2u as published

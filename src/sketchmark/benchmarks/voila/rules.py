@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sketchmark.answers.reply import without_thinking
+from sketchmark.answers import without_thinking
 from sketchmark.episode import Episode, Grading, Scores
 from sketchmark.episode.sample import Sample
 from sketchmark.tasks.files import BLIND
