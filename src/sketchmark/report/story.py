@@ -166,7 +166,7 @@ class Story:
 def story_of(run: RunView, results: Sequence[CellResult] = ()) -> Story:
     """Describe a run as it is now; a running one may have few scores yet."""
     cells = results or [summary.live_result(cell) for cell in run.cells.values()]
-    every = live_gains(run)
+    every = live_gains(run) if len(run.cells) > 1 else []
     gains = [gain for gain in every if gain.mode == DRAWING_MODE and gain.canvas == "own"]
     apart = {gain.task: found for gain in gains if (found := own_minus(run, gain.task))}
     if not gains:

@@ -180,7 +180,7 @@ def aggregate(
     found = Results(
         model=about.model.name,
         tasks=results,
-        gains=gains(present, folder.scored),
+        gains=gains(present, folder.scored) if len(present) > 1 else [],
         totals=_totals(folder, tasks, present, scorings or (), before),
         warnings=(before.warnings if before else []) if warnings is None else list(warnings),
         part=part_in_words(about, {name: cell.episodes for name, cell in results.items()}),
@@ -221,7 +221,7 @@ def results_before(folder: RunFolder) -> Results | None:
 
 
 def _summary(folder: RunFolder, cell: str, suffix: str, task: Task, seed: int, scoring: str) -> CellResult:
-    if scoring != RA_AL:
+    if scoring != RA_AL and (task.settle or task.combine):
         score_jointly(folder, cell, suffix, task, scoring)
     rows = folder.scored(cell, suffix)
     summary = cell_result(rows.values(), lambda: folder.scores(cell, suffix), task, scoring, seed)

@@ -415,8 +415,6 @@ def _with(row: ScoreRow, scores: Scores | None) -> ScoreRow:
 def score_jointly(folder: RunFolder, cell: str, suffix: str, task: Task, scoring: str) -> None:
     """Settle the rows of a cell on disk, so that every reader finds the same numbers. Rows of samples beyond the last
     limit are not changed."""
-    if not task.settle and not task.combine:
-        return
     path = folder.scores_file(cell, suffix)
     before = newest(SCORES.all(path))
     after = before | {row.key: row for row in settled(list(folder.scores(cell, suffix)), task, scoring)}
