@@ -244,7 +244,16 @@ def test_make_read_list_and_show_support_every_world(say: Say, tmp_path: Path, n
 @pytest.mark.parametrize("name", LEVELED)
 def test_every_mode_and_canvas_supports_every_world(say: Say, tmp_path: Path, name: str) -> None:
     modes, canvases = "direct,blind,text_input,text_cot,visual_cot", "own,blank,other,oracle,corrupt,caption"
-    settings = ("--mode", modes, "--canvas", canvases, "--limit", "3", "--task-args", "level=2")
+    settings = (
+        "--mode",
+        modes,
+        "--canvas",
+        canvases,
+        "--limit",
+        "6" if name == "jigsaw" else "3",
+        "--task-args",
+        "level=2",
+    )
     code, _, err = say("run", "--model", "player/solver", "--tasks", name, *settings, "-o", tmp_path / "run")
     assert code == 0, err
     cells = json.loads((tmp_path / "run/results.json").read_text("utf-8"))["tasks"]

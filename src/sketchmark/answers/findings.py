@@ -362,11 +362,8 @@ def _so(words: Sequence[str], wanted: Asked, subject: str) -> bool | None:
     others = next((people for name, people in _PEOPLE.items() if name != words[0] in _PEOPLE), frozenset())
     meant = subject != "another" and wanted.words[0] in _PEOPLE.get(words[0], ())
     repeated = len(wanted.words) > 2 and _follows(_unled(said), wanted.words[1:])
-    if (
-        pronoun
-        and not (meant or repeated)
-        and (wanted.words[0] in others or (subject and subject not in wanted.words))
-    ):
+    strange = subject and subject not in wanted.words and (subject == "another" or not repeated)
+    if pronoun and not meant and (wanted.words[0] in others or strange):
         return None
     for form in forms:
         if short and len(form) <= ends and said[-1] != form[-1]:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import gc
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from contextlib import nullcontext
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
 from typing import Any
 
 from sketchmark.commands.tables import tell_unscored
@@ -105,15 +105,27 @@ def run_and_print(*, dry_run: bool, details: bool = False, verbose: bool = False
     if dry_run:
         print_estimate(prepared)
         return 0
-    gc.freeze()  # an episode leaves no circles of objects behind, so there is little to look for
-    gc.set_threshold(_OBJECTS)
     try:
-        folder = prepared.play(report_run)
+        with _few_collections():
+            folder = prepared.play(report_run)
     except RunStopped:
         _print(RunFolder(prepared.path), prepared, details)
         raise
     _print(folder, prepared, details)
     return exit_code(folder, prepared, at_cost_limit=prepared.is_stopped_by_cost(), verbose=verbose)
+
+
+@contextmanager
+def _few_collections() -> Iterator[None]:
+    """Look seldom for circles of objects: an episode leaves none behind."""
+    before = gc.get_threshold()
+    gc.freeze()
+    gc.set_threshold(_OBJECTS)
+    try:
+        yield
+    finally:
+        gc.set_threshold(*before)
+        gc.unfreeze()
 
 
 def _print(folder: RunFolder, run: PreparedRun, details: bool) -> None:

@@ -157,7 +157,12 @@ _KINDS = ((stat.S_ISLNK, "a link"), (stat.S_ISDIR, "a folder"), (stat.S_ISREG, "
 
 def own_file(root: Path, *names: str) -> Path:
     """Return `root/names…` if it is a regular file or does not exist, and every folder above it is a real one."""
-    return Path(_checked(f"{_own_folder(root, *names[:-1])}{os.sep}{names[-1]}", stat.S_ISREG, "a file"))
+    return Path(own_name(root, *names))
+
+
+def own_name(root: Path, *names: str) -> str:
+    """Return the text of `own_file`. Python keeps the parts of every `Path` in a table that grows by them."""
+    return _checked(f"{_own_folder(root, *names[:-1])}{os.sep}{names[-1]}", stat.S_ISREG, "a file")
 
 
 def own_folder(root: Path, *names: str) -> Path:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import io
+import os
 import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
 
 from sketchmark.errors import BadInput, BadPicture
-from sketchmark.files import own_file, write_atomic
+from sketchmark.files import own_name, write_atomic
 from sketchmark.files.jsonl import open_regular
 from sketchmark.media import Picture
 from sketchmark.media.sound import MAX_BYTES, Sound
@@ -77,12 +78,15 @@ class PictureStore:
         return f"a sound, {name.partition('.')[2]}, {max(1, round(size / 1000)):,} kB"
 
     def holds(self, name: str) -> bool:
-        return _is_there(self.path(name))
+        return _is_there(self._place(name))
 
     def path(self, name: str) -> Path:
+        return Path(self._place(name))
+
+    def _place(self, name: str) -> str:
         if not is_picture_name(name):
             raise BadInput(f"not a picture name: {name[:80]!r}")
-        return own_file(self._root, *self._inside, name[:2], name)
+        return own_name(self._root, *self._inside, name[:2], name)
 
 
 def _check(name: str, digest: str) -> None:
@@ -90,9 +94,9 @@ def _check(name: str, digest: str) -> None:
         raise BadInput(f"{name} does not hold what its name says", "sketchmark repair RUN")
 
 
-def _is_there(path: Path) -> bool:
+def _is_there(place: str | Path) -> bool:
     try:
-        return path.stat().st_size > 0  # a crash of the machine can leave an empty file
+        return os.stat(place).st_size > 0  # noqa: PTH116 (a crash of the machine can leave an empty file)
     except FileNotFoundError:
         return False
 
