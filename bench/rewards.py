@@ -190,6 +190,8 @@ def main() -> None:
     parser.add_argument("--at-once", type=int, default=1000)
     parser.add_argument("--processes", type=int, default=os.cpu_count() or 1)
     given = parser.parse_args()
+    if unknown := {*given.worlds.split(",")} - {*known}:
+        parser.error(f"{', '.join(sorted(unknown))}: only {', '.join(known)} are measured")
     load = f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}"
     print(f"Frames of 512x512 per second of CPU time, {time.strftime('%Y-%m-%d')}, {load}\n")
     print(f"{'world':<11}{'format':<11}{'kB':>7}{'bare':>8}{'served':>8}{'ratio':>7}{'wall/s':>8}{'peak MB':>8}")
