@@ -146,7 +146,7 @@ async def test_each_setting_changes_the_drawing(omni: Served) -> None:
 
 
 async def test_every_image_and_text_reaches_a_drawing_also_the_models_own(omni: Served) -> None:
-    few = {**_SETTINGS, "num_inference_steps": 1, "true_cfg_scale": 1.0}
+    few = {**_SETTINGS, "num_inference_steps": 3, "true_cfg_scale": 1.0}  # one step can round to the same image
     parts = (Part(number_card("12")), Part("I choose green.", "model"), Part(number_card("34")), Part("Draw it."))
     digests = set()
     for left_out in (None, 0, 1):
