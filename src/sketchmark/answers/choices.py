@@ -39,9 +39,9 @@ _MARKS = str.maketrans(dict.fromkeys(".,;:()[]/|&", " "))
 def read_choice(response: Any, options: Sequence[str] | Mapping[str, str], question: str = "") -> Parsed[str]:
     """Parse the letter of the option that a reply commits to. The question matters if the options are yes and no."""
     known = lettered(options)
-    if isinstance(response, str) and response in known and known.keys() <= _CAPITALS:
-        if all(map(_TWO.search, known.values())):  # a shortcut: no option's text is a single letter
-            return Parsed(response, "reply")
+    bare = isinstance(response, str) and response in known and known.keys() <= _CAPITALS
+    if bare and all(map(_TWO.search, known.values())):  # a shortcut: no option's text is a single letter
+        return Parsed(response, "reply")
     labels = _labels(known)
     asked = dict(zip(labels, known.values(), strict=True))
     heard = said(_relabelled(response, labels, asked))
