@@ -28,6 +28,7 @@ _BESIDE = word_set("of side next to above below under behind hand")
 _YES, _NO = word_set("✓ ✔ ✅ ☑ ← ⬅ 👈"), word_set("✗ ✘ ❌ × ✖ 🚫")
 _VERDICT_MARKS = _YES | _NO
 _IS = word_set("is was are")
+_ADVERB = word_set("clearly definitely certainly surely obviously probably also really actually indeed simply")
 _RELATIVE = word_set("which who that where the with being having as")
 _NO_LABEL = words.OPTION | SETS["no_label"]
 """Words of labels that do not announce an answer."""
@@ -259,6 +260,8 @@ class Line:
             if before is not None:
                 return before
         while (is_mark(self.text(end)) and self.text(end) not in _VERDICT_MARKS) or self._is_noun(end):
+            end += 1
+        while self.text(end) in _ADVERB and self.text(end + 1) in words.VERB:
             end += 1
         head, following = self.text(end), self.text(end + 1)
         if head in _VERDICT_MARKS:

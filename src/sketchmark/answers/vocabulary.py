@@ -106,11 +106,48 @@ _SUFFIX = re.compile(r"(?<=\b[A-Z])'(?:[dt][iıuü]r|y?[iıuüea]|[dt][ae]n?)\b"
 
 
 _BLANKS = re.compile(" {2,}")
+_SIGN = r"(?-i:[A-Z])|\d{1,9}|[\ue000-\uf8ff]"
+_COUNTER = r"(?:\s?(?:[个個只匹羽本枚台人名件张張つ개명]|마리)|\s(?=[\u2e80-\ud7ff]))?"
+_JOINER = (
+    r"(?:\s?[,，、;/]\s?(?:(?:y|e|en|und|et|ve|и|and|or|sowie) )?| (?:y|e|en|und|et|ve|и|and|or|o|ou|oder|или) |[和与と]|[와과] )"
+)
+
+
+def _mention(sign: str) -> str:
+    return rf"\s?(?<![A-Za-z0-9])[\"“«「『(*]{{0,3}}{sign}(?![A-Za-z0-9])[\"”»」』)*]{{0,3}}{_COUNTER}"
+
+
+_ONE = _mention(f"({_SIGN})")
+_ANY = _mention(f"(?:{_SIGN})")
+_SEVERAL = f"({_ANY}(?:{_JOINER}{_ANY}){{0,8}})"
+_ORDERS = [
+    (
+        tuple(order["cues"].split()),
+        re.compile(order["find"].replace("{o}", _SEVERAL).replace("{x}", _ONE), re.IGNORECASE),
+        order["put"],
+    )
+    for order in TABLES["orders"]
+]
+_NAMED_ONE = re.compile(_ONE, re.IGNORECASE)
+
+
+def _reordered(text: str) -> str:
+    """Put sentences into the order of English: `D以外は` is "all except D"."""
+    text = _BLANKS.sub(" ", text)
+    lowered = text.lower()
+    for cues, pattern, put in _ORDERS:
+        if any(cue in lowered for cue in cues):
+            text = pattern.sub(lambda found, put=put: put.format(*map(_listed, found.groups(""))), text)  # type: ignore[misc]
+    return text
+
+
+def _listed(named: str) -> str:
+    return " , ".join(found[1] for found in _NAMED_ONE.finditer(named))
 
 
 def in_our_words(text: str) -> str:
     """Replace idioms and words of other languages by the plain English words of the tables."""
-    text = _SUFFIX.sub(" ", text.translate(APOSTROPHE))
+    text = _SUFFIX.sub(" ", _reordered(text.translate(APOSTROPHE)))
     for pattern, ours in _WORDS:
         text = pattern.sub(lambda found, ours=ours: f" {ours[key(' '.join(found[0].split()))]} ", text)  # type: ignore[misc]
     return _BLANKS.sub(" ", text)
