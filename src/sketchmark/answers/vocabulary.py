@@ -12,6 +12,7 @@ import unicodedata
 from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from sketchmark.files.yaml import load
 
@@ -185,7 +186,19 @@ def foreign_numbers() -> tuple[re.Pattern[str], dict[str, int]]:
     """Return a pattern of number words of other languages, and their values."""
     tables = {name: row.split() for name, row in TABLES["numbers"].items() if name not in ("en", "tens", "zh")}
     values = {key(word): value for row in tables.values() for value, word in enumerate(row)}
+    values |= {key(word): value for table in TABLES["compounds"].values() for word, value in _compounds(table)}
     return re.compile(any_word(values), re.IGNORECASE), values
+
+
+def _compounds(table: Mapping[str, Any]) -> Iterator[tuple[str, int]]:
+    """Yield the number words from 20 to 99 of a language."""
+    for tenth, ten in enumerate(table["tens"].split(), start=2):
+        yield ten, 10 * tenth
+        for size, unit in enumerate(table["units"].split(), start=1):
+            joined = table.get("first", table["join"]) if size == 1 else table["join"]
+            yield re.sub(table.get("soft", r"\Z"), "", joined.format(ten=ten, unit=unit)), 10 * tenth + size
+    more = table.get("more", "").split()
+    yield from ((word.replace("_", " "), value) for value, word in enumerate(more, start=table.get("from", 0)))
 
 
 _HAN = {sign: value for value, sign in enumerate("零一二三四五六七八九")} | {"两": 2}
