@@ -88,7 +88,7 @@ _FIRST_WORD = re.compile(r"\A\W{0,4}(?:yes|yeah|yep|no|nope)\b[\s,.:;!—–-]{1
 
 _MARKS = re.compile("[👍✅✔✓👎❌✗✘]")
 _MARKED = re.compile(
-    r"\A\s*(?:(?P<yes>[👍✅✔✓]\s*)|(?P<no>[👎❌✗✘]\s*))\Z|[✅✔✓❌✗✘]\s?(?=(?:yes|no)\b)", re.IGNORECASE
+    r"\A\s*(?:(?P<yes>[👍✅✔✓]\s*)|(?P<no>[👎❌✗✘]\s*))\Z|[✅✔✓❌✗✘👍👎]\s?(?=(?:yes|no)\b)", re.IGNORECASE
 )
 """A mark that is the whole reply, or that only decorates the word."""
 
