@@ -1,8 +1,8 @@
 """Boards in images: find one and cut it into cells (docs/benchmarks/uni-mmmu.md, "Finding the board").
 
-For images in several looks: which look one has, the colours at its points, and whether a rendering explains it.
-There, places are proportions of the image's width and height, so that a reader works at any size, and distances of
-colours are Euclidean, in 0..255 per channel.
+For images in several looks: which look one has, and the colours at its points. There, places are proportions of the
+image's width and height, so that a reader works at any size, and distances of colours are Euclidean, in 0..255 per
+channel.
 """
 
 from __future__ import annotations
@@ -10,17 +10,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from itertools import combinations
-from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeVar
+from typing import NamedTuple, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sketchmark.errors import BadInput
 from sketchmark.media import Picture
-from sketchmark.media.pixels import Runs, reduced
-
-if TYPE_CHECKING:
-    from PIL import Image
+from sketchmark.media.pixels import Runs
 
 Colours = NDArray[np.float32]
 """Rows of RGB in 0..1."""
@@ -292,13 +289,6 @@ Places = NDArray[np.float64]
 
 _AROUND = np.array([(x, y) for y in (-1, 0, 1) for x in (-1, 0, 1)], np.float64)
 _STRIP = 0.02
-READ_AT, _BLOCKS = 256, 64
-"""Pixels a side at which an image is read, and blocks a side in which it is compared with a rendering."""
-_GAIN, _OFFSET = (0.7, 1.3), 45.0
-"""Limits of a recolouring that is not held against an image."""
-_BLACK, _WHITE = 4, 251
-_WORST, _MEAN = 60.0, 9.0
-"""Largest difference of a block of pixels, and of all blocks on average, that blur and compression may cause."""
 
 
 def page_of(values: Values) -> NDArray[np.float64]:
@@ -373,22 +363,6 @@ def named(colours: NDArray[np.float64], palette: Mapping[str, str], most: float 
     return [
         names[at] if known else None for at, known in zip(away.argmin(axis=1).tolist(), near.tolist(), strict=True)
     ]
-
-
-def explains(rendered: Image.Image, shown: Image.Image) -> bool:
-    """Return whether an image shows a rendering and nothing else. It is compared block by block, so that scaling,
-    blur and compression do not matter, and an even change of the colours is subtracted first. Blocks that it makes
-    black or white do not tell how much it is."""
-    drawn, seen = (np.asarray(reduced(one, _BLOCKS), np.float32).reshape(-1, 3) for one in (rendered, shown))
-    tells = ((seen > _BLACK) & (seen < _WHITE)).astype(np.float32)
-    count = np.maximum(tells.sum(axis=0), 1)
-    means = [np.einsum("ij,ij->j", tells, one) / count for one in (drawn, seen)]
-    centred = (drawn - means[0]) * tells
-    spread = np.einsum("ij,ij->j", centred, centred)
-    gain = (np.einsum("ij,ij->j", centred, seen) / np.maximum(spread, 1e-6)).clip(*_GAIN)
-    offset = (means[1] - gain * means[0]).clip(-_OFFSET, _OFFSET)
-    away = np.abs(seen - (drawn * gain + offset).clip(0, 255)).max(axis=1)
-    return bool(away.max() <= _WORST and away.mean() <= _MEAN)
 
 
 @lru_cache(maxsize=4096)

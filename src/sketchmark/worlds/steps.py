@@ -41,6 +41,7 @@ from sketchmark.worlds import (
     look_in_turn,
     moves,
     numbered_drafts,
+    renderings,
 )
 from sketchmark.worlds.boards import Values
 from sketchmark.worlds.play import Shown, StepByStep, tagged_moves
@@ -154,15 +155,16 @@ class StepWorld(StepByStep[Some]):
     def _read(self, picture: Picture) -> Some | None:
         if min(picture.size) < _SMALLEST // 2:
             return None
-        shown = picture.reduced(boards.READ_AT)
+        shown = picture.reduced(renderings.READ_AT)
         values = np.asarray(shown)
         name = boards.look_of(values, self.palettes)
         seen = self.see(values, name)
         if seen is None:
             return None
         scene = replace(seen, look=name)
-        sizes = (boards.READ_AT, SIZE, min(_LARGEST, max(picture.size)))  # edges are rounded differently
-        return scene if any(boards.explains(self.paint(scene, size), shown) for size in sizes) else None
+        blocks = renderings.blocks_of(shown)
+        sizes = dict.fromkeys((SIZE, renderings.READ_AT, min(_LARGEST, max(picture.size))))  # each rounds edges
+        return scene if renderings.explain((self.paint(scene, size) for size in sizes), blocks) else None
 
     def puzzle(self, seed: int, level: int, look: str) -> Some:
         """Return the puzzle of a seed: the same in every process."""

@@ -1,0 +1,119 @@
+"""Comparison of an image with a rendering of what was read in it, block by block.
+
+A reader looks at a few places. An image counts as read only if the rendering explains the rest of it, too. Blur,
+scaling, compression and recolouring are not held against an image: an even change of the colours and a blur are
+estimated and applied to the rendering first. What they leave is small where the rendering is flat and larger at its
+edges, and it is about equally large everywhere. So each block is judged by the edges near it and by the typical block
+of the same image. A double exposure, which shows a second scene in part, differs in a few blocks by more than that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image
+
+from sketchmark.media.pixels import reduced
+
+Blocks = NDArray[np.float32]
+"""Mean colours of blocks: rows, columns, RGB in 0..255."""
+
+READ_AT, _BLOCKS = 256, 64
+"""Pixels a side at which an image is read, and blocks a side in which it is compared."""
+_GAIN, _OFFSET, _BLUR = (0.7, 1.3), 45.0, (-0.1, 0.5)
+"""Limits of a recolouring, and of a blur as the part that a block takes from its neighbours."""
+_BLACK, _WHITE, _SPARE = 4, 251, 3
+_FLAT, _EDGE = 10.0, 0.1
+"""Difference of a block that counts as one: where the rendering is flat, and per difference of colours around it."""
+_LIMITS, _MOST = ((0.45, 24.0), (0.9, 10.0)), 2.8
+"""Greatest difference of a block: if the median block has none, and what the median block adds. All hold."""
+_CLEAR = 30.0
+"""Difference of colours from which on a block is at an edge."""
+
+
+def blocks_of(image: Image.Image) -> Blocks:
+    """Return the mean colours of an image's blocks. Every image is first reduced to the size at which it is read: a
+    size that is no multiple of it leaves the same traces in a rendering."""
+    whole = image.convert("RGB")
+    if whole.width % READ_AT:
+        whole = reduced(whole, READ_AT)
+    return np.asarray(reduced(whole, _BLOCKS), np.float32)
+
+
+def explain(rendered: Iterable[Image.Image], seen: Blocks) -> bool:
+    """Return whether an image, given as its blocks, shows a scene and nothing else. The scene is rendered at several
+    sizes, which round edges differently. The size whose typical block fits best tells how distorted the image is."""
+    typical = _MOST
+    for one in rendered:
+        worst, median = _differences(one, seen)
+        typical = min(typical, median)
+        if worst <= min(_MOST, *(least + more * typical for least, more in _LIMITS)):
+            return True
+    return False
+
+
+def _differences(rendered: Image.Image, seen: Blocks) -> tuple[float, float]:
+    """Return the difference of the worst block, and of the median block at an edge."""
+    drawn = blocks_of(rendered)
+    gain, offset = _recolouring(drawn, seen)
+    pixels = _colours_of(rendered) * gain + offset
+    if (
+        pixels.min() < -_SPARE or pixels.max() > 255 + _SPARE
+    ):  # a block may be darkened in part: each pixel is clipped
+        drawn = blocks_of(_with_colours(rendered, pixels))
+        gain, offset = _recolouring(drawn, seen)
+    drawn = drawn * gain + offset
+    around = _sums(drawn) / 9 - drawn
+    blur = np.vdot(around, seen - drawn) / max(np.vdot(around, around), 1e-6)
+    drawn += np.clip(blur, *_BLUR) * around
+    drawn = drawn.clip(0, 255)
+    edges = (_most(drawn) + _most(-drawn)).max(axis=2)
+    away = np.abs(seen - drawn).max(axis=2) / (_FLAT + _EDGE * edges)
+    at_edges = away[edges > _CLEAR]
+    return float(away.max()), float(np.median(at_edges)) if at_edges.size else 0.0
+
+
+def _recolouring(drawn: Blocks, seen: Blocks) -> tuple[Blocks, Blocks]:
+    """Return the gain and offset per channel that bring a rendering nearest to an image, within limits. Blocks that
+    the image shows black or white do not tell how much it is."""
+    ours, its = drawn.reshape(-1, 3), seen.reshape(-1, 3)
+    tells = ((its > _BLACK) & (its < _WHITE)).astype(np.float32)
+    count = np.maximum(tells.sum(axis=0), 1)
+    means = [np.einsum("ij,ij->j", tells, one) / count for one in (ours, its)]
+    centred = (ours - means[0]) * tells
+    spread = np.einsum("ij,ij->j", centred, centred)
+    gain = (np.einsum("ij,ij->j", centred, its) / np.maximum(spread, 1e-6)).clip(*_GAIN)
+    return gain, (means[1] - gain * means[0]).clip(-_OFFSET, _OFFSET)
+
+
+def _colours_of(image: Image.Image) -> Blocks:
+    """Return the colours of an image: its palette, or all pixels."""
+    found = image.getpalette() if image.mode == "P" else image.convert("RGB")
+    return np.asarray(found, np.float32).reshape(-1, 3)
+
+
+def _with_colours(image: Image.Image, colours: Blocks) -> Image.Image:
+    clipped = colours.clip(0, 255).round().astype(np.uint8)
+    if image.mode != "P":
+        return Image.fromarray(clipped.reshape(image.height, image.width, 3))
+    changed = image.copy()
+    changed.putpalette(clipped.tobytes())
+    return changed
+
+
+def _sums(values: Blocks) -> Blocks:
+    """Return the sum of each block and its eight neighbours. Those beyond the edge are as the block at the edge."""
+    wide = np.pad(values, ((1, 1), (1, 1), (0, 0)), mode="edge")
+    rows = wide[:-2] + wide[1:-1] + wide[2:]
+    found: Blocks = rows[:, :-2] + rows[:, 1:-1] + rows[:, 2:]
+    return found
+
+
+def _most(values: Blocks) -> Blocks:
+    """Return the greatest value among each block and its eight neighbours."""
+    wide = np.pad(values, ((1, 1), (1, 1), (0, 0)), mode="edge")
+    rows = np.maximum(np.maximum(wide[:-2], wide[1:-1]), wide[2:])
+    found: Blocks = np.maximum(np.maximum(rows[:, :-2], rows[:, 1:-1]), rows[:, 2:])
+    return found
