@@ -19,13 +19,10 @@ from operator import eq, ge, gt, le, lt
 from sketchmark.answers.numbers import read_number
 from sketchmark.answers.roles import Statement, statements
 from sketchmark.answers.vocabulary import (
-    FILLER,
     HEDGE,
     SETS,
     TABLES,
-    any_word,
     in_our_words,
-    is_wide,
     stem,
     word_set,
     written_out,
@@ -76,7 +73,7 @@ def _alike() -> dict[str, str]:
 @cache
 def _root(word: str) -> str:
     """Return a word without its endings, or the common one of those that mean the same: `wears` is `wear`."""
-    known = _alike().get(word)
+    known = word if word in _PREPOSITIONS else _alike().get(word)
     return known or _alike().get(_bare_root(word), _bare_root(word))
 
 
@@ -96,10 +93,14 @@ def _pairs(mark: str) -> set[tuple[str, str]]:
 
 _COMPLEMENTS = _pairs("=")
 _OPPOSITES = _COMPLEMENTS | _pairs("/")
-_OPPOSITES |= {(_root(one), _root(other)) for row in TABLES["exclusive"] for one, other in permutations(row.split(), 2)}
+_OPPOSITES |= {
+    (_root(one), _root(other)) for row in TABLES["exclusive"] for one, other in permutations(row.split(), 2)
+}
 _OPPOSITES -= {(one, other) for one, other in _OPPOSITES if one == other}
 _RELATIONS = frozenset(map(_root, word_set(TABLES["relations"])))
-_OPTIONAL = frozenset(map(_root, word_set("image scan view slice plane study section film time weather setting part area")))
+_OPTIONAL = frozenset(
+    map(_root, word_set("image scan view slice plane study section film time weather setting part area"))
+)
 _FUNCTION = _AUXILIARY.union(_LINKING, _LIGHT, _PREPOSITIONS, _THERE, _DENYING, _PRONOUNS, _ARTICLES, SETS["places"])
 
 
@@ -127,6 +128,12 @@ class Asked:
         return self.words[self.end - 1]
 
 
+_QUOTED = re.compile(
+    r"\b(?:statement|claim|caption|description|sentence|true|correct|accurate|right|false)\b[^\"“:]{0,60}?"
+    r"(?:[\"“]([^\"”]{3,200})[\"”]|:\s?([^\"“?]{3,200}))"
+    r"|([^.?!]{3,200})[.,;] (?:am i right|is (?:that|this|it) (?:right|correct|true|so)|true or false|right or wrong)\?",
+    re.I,
+)
 _TAG = re.compile(r"(?:,? (?:right|correct|true|true or false|yes or no|is(?: it| there) not|does it not))\s*\Z")
 _PLEASE = re.compile(r"(?:please )?(?:answer|reply|respond)\b.*|\(?yes or no\b.*|true or false\b:?", re.I | re.S)
 _GENERIC = "|".join(sorted(_PICTURE | word_set("a an the this that any photo photograph shot scene"), key=len)[::-1])
@@ -135,6 +142,9 @@ _SEES = re.compile(
     rf"|(?:does|do|did|has|have) (?:(?:{_GENERIC}|it) )+"
     r"(?:show|contain|depict|have|include|reveal|display|feature|demonstrate|hold|exhibit|got|suffer from)"
     r"|(?:is|are|was|were) there"
+)
+_SEEN_THERE = re.compile(
+    r"(?:there (?:is|are)|(?:i|we|you) (?:can )?see|(?:the|this) (?:image|picture|photo) shows) "
 )
 _WHERE = re.compile(
     rf" (?:in|on|within|from|of|at|for) (?:(?:the|this|that|a|an|any|these|both|all) )*(?:(?:{'|'.join(sorted(_PICTURE))}"
@@ -145,7 +155,9 @@ _EVIDENCE = re.compile(
     r"(?:(?:evidence|signs?|indications?|presence|traces?|hint|features?|findings?|kind|sort) of"
     r"|(?!nothing|none|no\b)\w+ (?:to suggest|suggesting|indicating)) "
 )
-_KIND_OF = re.compile(r"\b(?:any|some|an?) (?:kind|sort|type) of |'s (?=(?:colou?r|size|shape)\b)|\bwithin (?=normal limits)")
+_KIND_OF = re.compile(
+    r"\b(?:any|some|an?) (?:kind|sort|type) of |'s (?=(?:colou?r|size|shape)\b)|\bwithin (?=normal limits)"
+)
 _MORE = re.compile(r"\b(more|fewer|less) ((?!than\b)\w+)(?= than\b|$)")
 _SIDE = re.compile(
     r"((?:to|on|at|in|from|towards?) )?(?:the |its |his |her )?\b(left|right|top|bottom|front|back)(?: hand)?"
@@ -159,6 +171,8 @@ def _beside(found: re.Match[str]) -> str:
 
 def asked(question: str) -> Asked | None:
     """Return what a question asks; None if it is no plain question of yes or no."""
+    if quoted := _QUOTED.search(question):
+        question = f"{quoted[1] or quoted[2] or quoted[3]}, right?"
     parts = [part for part in re.split(r"(?<=[?.!\n])\s+", _PLEASE.sub("", question)) if part.strip()]
     words = _parts(parts[-1]) if parts else []
     clause = " ".join(words)
@@ -171,8 +185,9 @@ def asked(question: str) -> Asked | None:
         return None
     found = _SEES.match(clause)
     statement = clause if tagged else clause.partition(" ")[2]
-    exists = found is not None or statement.startswith(("there is ", "there are "))
-    rest = clause[found.end() :] if found else statement
+    led = _SEEN_THERE.match(statement) if tagged else None
+    exists = found is not None or led is not None
+    rest = clause[found.end() :] if found else statement[led.end() if led else 0 :]
     rest = _SIDE.sub(_beside, _EVIDENCE.sub(_of_a_thing, _WHERE.sub("", f" {rest}")).strip())
     compared = _MORE.search(rest)
     content = _roots((_MORE.sub(r"\2 \1", rest) or rest).split())
@@ -257,13 +272,17 @@ def _counted(text: str, bound: re.Match[str]) -> bool | None:
 _CONCLUDING = word_set("so thus hence therefore overall conclusion")
 _REPHRASED = re.compile(r"(?:you(?:'re| are)? (?:ask|want)|the question (?:is|asks))", re.I)
 _SEARCH = re.compile(r"(?:i|we) (?:have )?(?:looked|searched|checked)(?: \w+){0,3} for ")
+_IN_QUOTES = re.compile(r"(?<=\w )[\"“][^\"”\n]{1,200}[\"”](?=\W{0,2}\s)")
+_CANNOT_SAY = re.compile(
+    r"\b(?:cannot|unable to|not able to|not possible to) (?:\w+ )?(?:judge|assess|tell|determine|confirm|say|evaluate|interpret)\b"
+)
 _DASH = re.compile(r"\s[–—]\s")
 _MISTAKEN = word_set("like resembles resemble mistaken similar mistake taken")
 
 
 def read_finding(text: str, question: str) -> bool | None:
     """Return whether the reply says that it is as the question asks; None if it does not say."""
-    text = in_our_words(_DASH.sub("; ", text))
+    text = in_our_words(_DASH.sub("; ", _IN_QUOTES.sub(" ", text)))
     if (bound := _BOUND.search(question)) and (found := _counted(text, bound)) is not None:
         return found
     wanted = asked(question)
@@ -271,20 +290,21 @@ def read_finding(text: str, question: str) -> bool | None:
     unread = False
     subject = before = ""
     for statement in statements(text):
-        if statement.takes_back:
-            return None
+        if statement.takes_back or statement.torn:
+            verdicts, unread = [], statement.torn
         for concludes, words in _clauses(statement) if not _REPHRASED.match(statement.text) else ():
             content = _roots(words)
             own = statement.own and len(words) <= _LONGEST
+            own = own and not (statement.takes_back and _short(words) is not None)
             verdict = _verdict(words, wanted, subject, before) if own else None
-            if verdict is not None and concludes:
+            if verdict is not None and (concludes or statement.corrects):
                 verdicts, unread = [verdict], False
             elif verdict is not None:
                 verdicts.append(verdict)
             elif wanted and own and wanted.head in content and not _SEARCH.match(" ".join(words)):
                 plain = verdicts[-1:] == [True] and not (_DENYING | _DOUBT).intersection(words)
                 unread = unread or not (plain or _MISTAKEN.intersection(words))
-            elif own and _DOUBT.intersection(words) and (not content or set(content) <= _VAGUE):
+            elif own and (_CANNOT_SAY.search(" ".join(words)) or (_DOUBT & {*words} and {*content} <= _VAGUE)):
                 unread = True
             before = " ".join(content) or before
             subject = content[0] if content and content[0] not in _PRONOUNS | _VAGUE else subject
@@ -292,7 +312,9 @@ def read_finding(text: str, question: str) -> bool | None:
     return verdicts[0] if len(set(verdicts)) == 1 and not unread else None
 
 
-_VAGUE = frozenset(map(_root, SETS["doubt"] | _THERE | word_set("say tell sure know look check see find answer confirm")))
+_VAGUE = frozenset(
+    map(_root, SETS["doubt"] | _THERE | word_set("say tell sure know look check see find answer confirm"))
+)
 
 
 def _clauses(statement: Statement) -> Iterator[tuple[bool, list[str]]]:
@@ -359,7 +381,8 @@ def _verdict(words: Sequence[str], wanted: Asked | None, subject: str, before: s
         return None if verdict is None else verdict == true
     if not words or _DOUBT.intersection(words):
         return None
-    said = _short(words) if not (wanted and {"left", "right"}.intersection(wanted.words)) else None
+    sided = wanted and "right" in words and _SIDES.intersection(wanted.words)
+    said = _short(words) if not sided else None
     if said is not None or wanted is None:
         return said
     return _there(words, wanted, before) if wanted.exists else _so(words, wanted, subject)
@@ -375,7 +398,8 @@ def _short(words: Sequence[str]) -> bool | None:
     if not set(plain) <= empty or denials > 1 or len(truths) > 1 or _HALF.intersection(words):
         return None
     if truths:
-        return truths[0] != bool(denials) if words[-1] in _TRUE | _FALSE else None
+        placed = words[-1] in _TRUE | _FALSE or not {"right", "so", "positive", "negative"}.intersection(plain)
+        return truths[0] != bool(denials) if placed else None
     own = plain[:1] == ["i"] and {"do", "can", "did", "cannot"}.intersection(plain)
     leads = own or (plain and plain[0] in _PRONOUNS | {"there", "not"} | _AUXILIARY)
     verb = any(word in _AUXILIARY for word in plain)
@@ -392,7 +416,14 @@ _BOUNDS = _SHOWING.union(_AUXILIARY, _LIGHT, _PICTURE, _DENYING, _PRONOUNS, _ART
 _FRAME = _BOUNDS - _PREPOSITIONS | SETS["places"] | word_set("positive for of to in on at with single")
 """Words of a clause that says no more than that something is there."""
 _DESCRIBING = frozenset(map(_root, _THERE | SETS["describing"]))
-_AFTER = _THERE.union(_LIGHT, _AUXILIARY, _ARTICLES, _LINKING, _PICTURE, word_set("up kind sort of in on at it them"))
+_AFTER = _THERE.union(
+    _LIGHT,
+    _AUXILIARY,
+    _ARTICLES,
+    _LINKING,
+    _PICTURE,
+    word_set("up kind sort of in on at it them among sight view frame"),
+)
 _ELSEWHERE = frozenset(map(_root, SETS["elsewhere"])) - word_set("patient first second third some many most only cas")
 _CHANGED = SETS["changing"] | word_set(
     "resolved healed prior previous toy stuffed plush fake statue drawing cartoon possible suspected like"
@@ -402,7 +433,7 @@ _CHANGED = SETS["changing"] | word_set(
 def _there(words: Sequence[str], wanted: Asked, before: str) -> bool | None:
     """Return whether a clause says that a thing is there."""
     roots = [_root(word) for word in words]
-    denials = [at for at, word in enumerate(words) if word in _DENYING - {"nor", *wanted.words}]
+    denials = [at for at, word in enumerate(words) if word in _DENYING - {"nor"} and _root(word) not in wanted.words]
     place = next((at for at, root in enumerate(roots) if root == wanted.head), None)
     if place is None and wanted.end > 1 and not denials:
         rest = {*wanted.words[: wanted.end - 1]}
@@ -431,21 +462,24 @@ def _there(words: Sequence[str], wanted: Asked, before: str) -> bool | None:
         return False if gone or all(word in _AFTER for word in rest) else None
     if not named - thing <= _DESCRIBING or ("cannot" in words and "see" in words and "any" not in words):
         return None
-    between, led = words[at + 1 : start], words[:at]
-    shown = max((put for put, word in enumerate(between) if word in _SHOWING), default=-1)
+    between = words[at + 1 : start]
+    other = [word for word in between if word not in _FRAME]
+    does = words[at] in ("not", "cannot", "never") and other[:1] and between[0] == other[0]
+    verbs = [word for word in other if word.endswith("ing") or word in _PREPOSITIONS | _AGAINST - {"or", "half"}]
     listed = between[-1:] and between[-1] in (",", "or", "nor")
-    known = all(word in _FRAME for word in between[shown + 1 :]) and shown < 4 and "the" not in between[-1:]
-    before_it = [word for word in words[:start] if word not in _ARTICLES]
-    known = known and (before_it[-1] not in _PREPOSITIONS - {"of", "to"})
+    known = not (does or verbs or (between[-1:] and between[-1] in _OF_ONE)) and len(other) < 3
     rest = tail[: next((put for put, word in enumerate(tail) if word in (",", "or", "nor", "and")), len(tail))]
     same = all(word in _AFTER or _root(word) in wanted.words for word in rest)
-    verb = words[at] not in ("not", "no") or all(word in _FRAME or _root(word) in wanted.words for word in led)
-    return False if (listed or known) and same and verb else None
+    return False if (listed or known) and same else None
+
+
+_OF_ONE = word_set("the his her its their my your on near by behind under over from around with")
+"""Words before a thing that is there: `no leash on the dog`."""
 
 
 def _one(words: Sequence[str], denials: Sequence[int]) -> bool | None:
     """Parse a clause that calls the thing `one` or the like: `It has one on the left`, `None are visible`."""
-    place = next((at for at, word in enumerate(words) if word in _ONES), None)
+    place = next((at for at, word in enumerate(words) if word in _ONES and (at or word != "it")), None)
     if place is None or len(denials) > 1 or (_AGAINST - {"one"}).intersection(words):
         return None
     before, tail = words[:place], words[place + 1 :]
@@ -496,7 +530,7 @@ def _so(words: Sequence[str], wanted: Asked, subject: str) -> bool | None:
         for at, word in enumerate(words)
         if _root(word) in wanted.words or (at == 0 and word in _PRONOUNS) or not (word in skipped or _is_adverb(word))
     ]
-    denials = [at for at, word in enumerate(kept) if word in _DENYING - {*wanted.words}]
+    denials = [at for at, word in enumerate(kept) if word in _DENYING and _root(word) not in wanted.words]
     strange = {*kept} & (_AGAINST | _CHANGED) - {*wanted.words}
     strange -= {word for word in strange if any((_root(word), one) in _OPPOSITES for one in wanted.words)}
     if len(denials) > 1 or strange or "that" in words[1:]:
@@ -634,24 +668,3 @@ def _swapped(kept: Sequence[str], denials: Sequence[int], wanted: Asked) -> bool
     if not before & other or before & one or before - {*words} - _EITHER_SIDE or {*roots[place + 1 :]} & other:
         return None
     return roots[place] != words[pivot]
-
-
-_IF = re.compile(r"\bsi (?!ved)", re.I)
-_SHORT_REPLY = 80
-_ENGLISH = word_set("is are was were does do did can there the")
-_EXISTS, _ABSENT = (re.compile(any_word(word_set(TABLES["existence"][name])), re.I) for name in ("yes", "no"))
-_ASKING_SIGNS = frozenset("是否有没沒吗嗎か不")
-
-
-def exists(text: str, question: str) -> bool | None:
-    """Return whether a short reply in another language than English says that the thing asked about is there."""
-    words, asked = set(written_out(text)), set(written_out(question))
-    signs = {sign for sign in question if is_wide(sign)} - _ASKING_SIGNS
-    shared = signs & set(text) or any(len(word) > 2 and word not in FILLER for word in words & asked)
-    doubted = set(in_our_words(text).split()) & (HEDGE | {"or", "but", "if", "?", "ли", "ob"})
-    unsure = doubted or words & {"se", "ob", "ли"} or "是否" in text or _IF.search(text)
-    if not shared or len(text) > _SHORT_REPLY or asked & _ENGLISH or unsure:
-        return None
-    if _ABSENT.search(text):
-        return False
-    return True if _EXISTS.search(text) else None

@@ -14,7 +14,8 @@ from sketchmark.answers import UNREAD, Parsed
 from sketchmark.answers.candidates import FIRST_WORDS, Words
 from sketchmark.answers.cleanup import FIRST_SLOT, Said, said
 from sketchmark.answers.decision import Reader
-from sketchmark.answers.findings import exists, read_finding
+from sketchmark.answers.findings import read_finding
+from sketchmark.answers.foreign import read_foreign
 from sketchmark.answers.vocabulary import APOSTROPHE, TABLES, any_word, word_set
 
 YES = word_set("yes yeah yep true correct 是 对 有 是的 对的 正确")
@@ -47,7 +48,8 @@ _SAID = re.compile(
 )
 _TRUTH = re.compile(
     r"\b(?:answer|verdict|result|response)\b(?: to [^.:\n]{1,60})?[^\w\n]{0,3}(?:is |: ?)?[^\w\n]{0,3}"
-    r"(?:(?P<yes>true|correct|affirmative)|(?P<no>false|incorrect|negative))(?=[^\w\n]{0,3}$)",
+    r"(?:(?P<yes>true|correct|affirmative)|(?P<no>false|incorrect|negative))(?=[^\w\n]{0,3}$)"
+    r"|^[^\w\n]{0,4}[\w.\[\]\"']{1,40}[ ]?(?:==?|:|->|→)[ ]?[\"']?(?:(?P<yes_code>true)|(?P<no_code>false))(?=[^\w\n]{0,3}$)",
     re.IGNORECASE | re.MULTILINE,
 )
 _WHOLE = (
@@ -79,7 +81,9 @@ _TURNED = re.compile(rf"\b(?:but|however|yet),? (?:actually,? |in fact,? )?{_WHO
 
 _OFFER = re.compile(TABLES["offers"], re.IGNORECASE)
 """A yes to the request itself: `Yes, I can help`."""
-_LONG = re.compile(r"\b(?:(?P<yes>y+e+s{2,}|ye{2,}s+|yass+|u+h[ -]huh|mm[ -]?hm+)|no{2,}|nuh[ -]uh|uh[ -]uh)\b", re.IGNORECASE)
+_LONG = re.compile(
+    r"\b(?:(?P<yes>y+e+s{2,}|ye{2,}s+|yass+|u+h[ -]huh|mm[ -]?hm+)|no{2,}|nuh[ -]uh|uh[ -]uh)\b", re.IGNORECASE
+)
 """Spoken forms: `Yesss`, `Nooo`, `Uh-huh`."""
 _CONCEDED = re.compile(r"(?<=[.!?] )(?:yes|no|sure|true|granted),? [^.!?\n]{1,120}?,? (?=but\b)", re.IGNORECASE)
 """A concession after the answer: `No. Yes, it looks similar, but …`."""
@@ -135,5 +139,5 @@ def read_yes_no(response: Any, question: str = "") -> Parsed[bool]:
     else:
         found = None if verdict.claimed or heard.slots else read_finding(heard.text, question)
     if found is None and not (verdict.claimed or heard.slots):
-        found = exists(heard.text.translate(APOSTROPHE), question)
+        found = read_foreign(heard.text, question)
     return UNREAD if found is None else Parsed(found, "marked" if marked else "reply")
