@@ -40,13 +40,14 @@ _PREPOSITIONS = SETS["preposition"] | word_set(
 )
 _PRONOUNS = word_set(
     "it they them he she this that these those its his her their both one neither none all everyone everybody each nobody"
+    " which"
 )
 _ONES = word_set("one ones any some none it them several many two three four nothing")
 """Words for the thing that was asked about: `I see one`, `None are visible`."""
 _PEOPLE = {"he": word_set("male boy guy gentleman"), "she": word_set("female girl lady")}
 _STARTS = _DENYING | word_set(
     "there i we it they he she the this that these a an though although even while because since as with only but so"
-    " yet hence thus therefore both two whichever whatever namely"
+    " yet hence thus therefore both two whichever whatever namely which"
 )
 _JOINTS = word_set("but so because since while although though whereas yet hence thus therefore meaning")
 _EVERY = word_set("all both every each everyone everybody everything entire whole")
@@ -58,7 +59,7 @@ _AGAINST = word_set(
 )
 """Words inside a clause that make it another one than was asked about."""
 _ATTRIBUTES = word_set(
-    "colour color size shape age state position gender appearance silhouette kind type limits of in to be taken shot"
+    "colour color calibre caliber size shape age state position gender appearance silhouette kind type limits of in to be taken shot"
     " located situated positioned placed"
 )
 _NEUTRAL = word_set("at during")
@@ -99,7 +100,7 @@ _OPPOSITES |= {
 _OPPOSITES -= {(one, other) for one, other in _OPPOSITES if one == other}
 _RELATIONS = frozenset(map(_root, word_set(TABLES["relations"])))
 _OPTIONAL = frozenset(
-    map(_root, word_set("image scan view slice plane study section film time weather setting part area"))
+    map(_root, word_set("image scan view slice plane study section film time weather setting part area number"))
 )
 _FUNCTION = _AUXILIARY.union(_LINKING, _LIGHT, _PREPOSITIONS, _THERE, _DENYING, _PRONOUNS, _ARTICLES, SETS["places"])
 
@@ -129,8 +130,8 @@ class Asked:
 
 
 _QUOTED = re.compile(
-    r"\b(?:statement|claim|caption|description|sentence|true|correct|accurate|right|false)\b[^\"“:]{0,60}?"
-    r"(?:[\"“]([^\"”]{3,200})[\"”]|:\s?([^\"“?]{3,200}))"
+    r"\b(?:statement|claim|caption|description|sentence|true|correct|accurate|right|false)\b[^\"“:]{0,60}?:?\s?"
+    r"(?:[\"“]([^\"”]{3,200})[\"”]|(?<=:)\s?([^\"“?]{3,200})|true\? ([^?]{3,200}\.\Z))"
     r"|([^.?!]{3,200})[.,;] (?:am i right|is (?:that|this|it) (?:right|correct|true|so)|true or false|right or wrong)\?",
     re.I,
 )
@@ -155,7 +156,12 @@ _EVIDENCE = re.compile(
     r"(?:(?:evidence|signs?|indications?|presence|traces?|hint|features?|findings?|kind|sort) of"
     r"|(?!nothing|none|no\b)\w+ (?:to suggest|suggesting|indicating)) "
 )
+_ASIDE = re.compile(
+    r"\bmade of |\b(?:colou?r|size|shape) of |(?<= )(?:colou?r|size|shape) (?=\w)|(\b(?:image|photo|picture) )(?:taken|shot) (?=\w)"
+)
+"""Words of a question that its answer may leave out: `the size of the heart`, `a photo taken at night`."""
 _KIND_OF = re.compile(
+    r"\bmade (?:up |out )?of |,? among other(?:s| things)\b|"
     r"\b(?:any|some|an?) (?:kind|sort|type) of |'s (?=(?:colou?r|size|shape)\b)|\bwithin (?=normal limits)"
 )
 _MORE = re.compile(r"\b(more|fewer|less) ((?!than\b)\w+)(?= than\b|$)")
@@ -172,7 +178,7 @@ def _beside(found: re.Match[str]) -> str:
 def asked(question: str) -> Asked | None:
     """Return what a question asks; None if it is no plain question of yes or no."""
     if quoted := _QUOTED.search(question):
-        question = f"{quoted[1] or quoted[2] or quoted[3]}, right?"
+        question = f"{next(filter(None, quoted.groups()))}, right?"
     parts = [part for part in re.split(r"(?<=[?.!\n])\s+", _PLEASE.sub("", question)) if part.strip()]
     words = _parts(parts[-1]) if parts else []
     clause = " ".join(words)
@@ -188,9 +194,11 @@ def asked(question: str) -> Asked | None:
     led = _SEEN_THERE.match(statement) if tagged else None
     exists = found is not None or led is not None
     rest = clause[found.end() :] if found else statement[led.end() if led else 0 :]
+    rest = _ASIDE.sub(lambda one: one[1] or "", rest)
     rest = _SIDE.sub(_beside, _EVIDENCE.sub(_of_a_thing, _WHERE.sub("", f" {rest}")).strip())
     compared = _MORE.search(rest)
-    content = _roots((_MORE.sub(r"\2 \1", rest) or rest).split())
+    said = (_MORE.sub(r"\2 \1", rest) or rest).split() or [""]
+    content = _roots(said[:-1]) + ([_root(said[-1])] if said[-1] not in _ARTICLES | {""} else [])
     content = [word for at, word in enumerate(content) if at or word not in _ANYONE] or content
     content = content if exists else [word for word in content if word not in _NEUTRAL]
     exists = exists and compared is None
@@ -276,13 +284,14 @@ _IN_QUOTES = re.compile(r"(?<=\w )[\"“][^\"”\n]{1,200}[\"”](?=\W{0,2}\s)")
 _CANNOT_SAY = re.compile(
     r"\b(?:cannot|unable to|not able to|not possible to) (?:\w+ )?(?:judge|assess|tell|determine|confirm|say|evaluate|interpret)\b"
 )
+_NOUGHT = re.compile(r"(?<![\d.,])0 (?=[a-z])")
 _DASH = re.compile(r"\s[–—]\s")
 _MISTAKEN = word_set("like resembles resemble mistaken similar mistake taken")
 
 
 def read_finding(text: str, question: str) -> bool | None:
     """Return whether the reply says that it is as the question asks; None if it does not say."""
-    text = in_our_words(_DASH.sub("; ", _IN_QUOTES.sub(" ", text)))
+    text = in_our_words(_DASH.sub("; ", _NOUGHT.sub("no ", _IN_QUOTES.sub(" ", text))))
     if (bound := _BOUND.search(question)) and (found := _counted(text, bound)) is not None:
         return found
     wanted = asked(question)
@@ -353,7 +362,7 @@ def _bare(words: Sequence[str]) -> list[str]:
     clause = " ".join(words).replace("could not", "cannot").replace("at least ", "").replace(" each other", "")
     if len(words) > _LONGEST:
         return list(words)
-    clause = _EVIDENCE.sub(_of_a_thing, _KIND_OF.sub("any ", _REPORTED.sub("", clause, count=1)))
+    clause = _EVIDENCE.sub(_of_a_thing, _KIND_OF.sub(" ", _REPORTED.sub("", clause, count=1)))
     clause = _SIDE.sub(_beside, _WHERE.sub("", f" {clause}").strip() or clause)
     return _MORE.sub(r"\2 \1", clause).split()
 
@@ -393,8 +402,9 @@ def _short(words: Sequence[str]) -> bool | None:
     plain = [word for word in words if word[0].isalnum() and not _is_adverb(word)]
     denials = sum(word in _DENYING for word in plain)
     truths = [word in _TRUE for word in plain if word in _TRUE | _FALSE]
-    empty = _AUXILIARY.union(_PRONOUNS, _LIGHT, _DENYING, _TRUE, _FALSE, _SAID) - {"missing", "free", "except"}
+    empty = _AUXILIARY.union(_PRONOUNS, _ARTICLES, _LIGHT, _DENYING, _TRUE, _FALSE, _SAID) - {"missing", "free", "except"}
     empty |= _SEEN if plain[:1] and plain[0] in _DENYING else frozenset()
+    empty |= _PICTURE | {"photo"} if truths else frozenset()
     if not set(plain) <= empty or denials > 1 or len(truths) > 1 or _HALF.intersection(words):
         return None
     if truths:
@@ -440,6 +450,8 @@ def _there(words: Sequence[str], wanted: Asked, before: str) -> bool | None:
         if rest <= {*roots} and any((root, wanted.head) in _OPPOSITES for root in roots):
             return False
     if place is None:
+        if {*words} <= _THERE.union(_LIGHT, _AUXILIARY, _PRONOUNS, _DENYING) and {*words} & (_THERE | {"absent"}):
+            return not denials if len(denials) < 2 else None
         return _one(words, denials) if not before or wanted.head in before.split() else None
     turns = "or" in words and {"there", "nothing", "one"}.intersection(words[words.index("or") :])
     if len(denials) > 1 or turns or "either" in words:
@@ -531,7 +543,7 @@ def _so(words: Sequence[str], wanted: Asked, subject: str) -> bool | None:
         if _root(word) in wanted.words or (at == 0 and word in _PRONOUNS) or not (word in skipped or _is_adverb(word))
     ]
     denials = [at for at, word in enumerate(kept) if word in _DENYING and _root(word) not in wanted.words]
-    strange = {*kept} & (_AGAINST | _CHANGED) - {*wanted.words}
+    strange = {*kept[kept[:1] == ["which"] :]} & (_AGAINST | _CHANGED) - {*wanted.words}
     strange -= {word for word in strange if any((_root(word), one) in _OPPOSITES for one in wanted.words)}
     if len(denials) > 1 or strange or "that" in words[1:]:
         return None
@@ -546,9 +558,11 @@ def _so(words: Sequence[str], wanted: Asked, subject: str) -> bool | None:
     forms += [form[:-1] for form in forms if len(form) > 1 and form[-1] in _OPTIONAL]
     numbers = word_set("two three")
     forms += [tuple(word for word in form if word not in numbers) for form in forms if numbers.intersection(form)]
-    verbless = len(words) < 5 and not _AUXILIARY.intersection(words)
+    if wanted.predicate == 0 and len(wanted.words) > 1:
+        forms.append((*wanted.words[1:], wanted.words[0]))
+    verbless = len(words) < 5 and not _AUXILIARY.intersection(words) and "than" not in wanted.words
     for form in forms:
-        for first in range(len(form) if verbless else min(len(form), max(1, wanted.predicate) + 1)):
+        for first in range(len(form) if verbless else min(len(form), wanted.predicate + 1)):
             found = _aligned(kept, form, first, wanted)
             if found is None:
                 continue
@@ -622,6 +636,9 @@ def _aligned(
     known, before = {*wanted.words}, kept[:start]
     strange = [word for word in before if word not in _EITHER_SIDE and _root(word) not in known]
     strange = [word for word in strange if not (wanted.every and word in _SOME)]
+    named = {*form[:first]} & {*map(_root, before)}
+    if first and ((named and form[first - 1] not in named) or (start == 0 and kept[last + 1 : last + 2] == ["is"])):
+        return None
     described = wanted.predicate == 0 and not _PREPOSITIONS.intersection(before)
     if strange and not (wanted.anyone or described):
         return None
@@ -643,7 +660,7 @@ def _is_gap(gap: Sequence[str], following: str) -> bool:
         return True
     if place > verb or (following.endswith(("ing", "ed")) and verb < 0 and any(w not in _FUNCTION for w in gap)):
         return False
-    joins = gap[0] in _FUNCTION or gap[0] in (",", "and") or gap[0].endswith(("ing", "ed"))
+    joins = gap[0] in _FUNCTION | _ATTRIBUTES or gap[0] in (",", "and") or gap[0].endswith(("ing", "ed"))
     return "'s" not in gap and (joins if verb >= 0 else len(gap) < 4)
 
 
@@ -664,7 +681,8 @@ def _swapped(kept: Sequence[str], denials: Sequence[int], wanted: Asked) -> bool
     )
     if place is None or denials:
         return None
-    before = {*roots[:place]}
-    if not before & other or before & one or before - {*words} - _EITHER_SIDE or {*roots[place + 1 :]} & other:
+    before, same = {*roots[:place]}, roots[place] == words[pivot]
+    if before - {*words} - _EITHER_SIDE or bool(before & one) == bool(before & other):
         return None
-    return roots[place] != words[pivot]
+    swapped = bool(before & other)
+    return None if {*roots[place + 1 :]} & (other if swapped else one) else same != swapped

@@ -16,7 +16,8 @@ from sketchmark.answers.cleanup import FIRST_SLOT, Said, said
 from sketchmark.answers.decision import Reader
 from sketchmark.answers.findings import read_finding
 from sketchmark.answers.foreign import read_foreign
-from sketchmark.answers.vocabulary import APOSTROPHE, TABLES, any_word, word_set
+from sketchmark.answers.roles import statements
+from sketchmark.answers.vocabulary import APOSTROPHE, TABLES, any_word, in_our_words, word_set
 
 YES = word_set("yes yeah yep true correct 是 对 有 是的 对的 正确")
 NO = word_set("no nope false incorrect 否 不是 没有 不对 无 错 不 错误 不正确")
@@ -137,7 +138,8 @@ def read_yes_no(response: Any, question: str = "") -> Parsed[bool]:
     if marked and not _READER.read(Said(heard.slots[-1], ())).claimed:
         found = read_finding(heard.slots[-1], question)
     else:
-        found = None if verdict.claimed or heard.slots else read_finding(heard.text, question)
+        withdrawn = verdict.claimed and any(one.takes_back for one in statements(in_our_words(heard.text)))
+        found = None if (verdict.claimed and not withdrawn) or heard.slots else read_finding(heard.text, question)
     if found is None and not (verdict.claimed or heard.slots):
         found = read_foreign(heard.text, question)
     return UNREAD if found is None else Parsed(found, "marked" if marked else "reply")
