@@ -392,7 +392,9 @@ def _verdict(words: Sequence[str], wanted: Asked | None, subject: str, before: s
         return None
     sided = wanted and "right" in words and _SIDES.intersection(wanted.words)
     said = _short(words) if not sided else None
-    if said is not None or wanted is None:
+    if wanted is None:
+        return said if (_TRUE | _FALSE).intersection(words) else None
+    if said is not None:
         return said
     return _there(words, wanted, before) if wanted.exists else _so(words, wanted, subject)
 
