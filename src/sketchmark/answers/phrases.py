@@ -16,8 +16,9 @@ from sketchmark.answers.candidates import tokens
 from sketchmark.answers.choices import lettered, read_choice
 from sketchmark.answers.clauses import Group, Line
 from sketchmark.answers.cleanup import FIRST_SLOT, said
-from sketchmark.answers.equality import Phrases, folded
+from sketchmark.answers.equality import Phrases
 from sketchmark.answers.numbers import read_number
+from sketchmark.answers.records import UNLIKE, about, chosen
 from sketchmark.answers.roles import CLAUSE, Statement, announced, goes_on, is_bare, statements
 from sketchmark.answers.text_metrics import bleu, rouge, token_overlap, words
 from sketchmark.answers.vocabulary import SETS, in_our_words, spelt_numbers, word_set, written_out
@@ -166,8 +167,10 @@ class _Entry:
         answered = after in _IS and self.line.text(group.end + 1) in self.asked  # "Which is larger?"
         if (compared and not answered) or part or leaves or led in ("for", "about"):
             return "doubted"
-        if after in (",", ")") and following[:1] == ["which"] and _UNTRUE.intersection(
-            self.texts[group.end + 2 : group.end + 6]
+        if (
+            after in (",", ")")
+            and following[:1] == ["which"]
+            and _UNTRUE.intersection(self.texts[group.end + 2 : group.end + 6])
         ):
             return "denied"
         if _ELSE.intersection(self.texts[group.end : group.end + 3]):
@@ -302,7 +305,7 @@ class _Reader:
         self.asked = frozenset(written_out(question)) - vocabulary.FILLER - _GRAMMAR
 
     def read(self, text: str, slots: Sequence[bool | None]) -> Parsed[bool]:
-        marked = in_our_words(self.words.marked(_about(_UNLIKE.sub("", text), self.asked)))
+        marked = in_our_words(self.words.marked(about(UNLIKE.sub("", text), self.asked)))
         nothing = [frozenset[str]()] * len(slots)
         entries = [
             _Entry(statement, Line(tokens(statement.text, "", self.words, nothing)), self.words.capital, self.asked)
@@ -377,60 +380,9 @@ class _Reader:
 _GRAMMAR = vocabulary.COPULA.union(vocabulary.VERB, vocabulary.PRONOUN, _PREPOSITIONS, _ARTICLE) | word_set(
     "what which who where when why how colour color doing or and , ; : ?"
 )
-_UNLIKE = re.compile(r"(?:^|(?<=[.!?] ))(?:unlike|in contrast to|contrary to)\b[^.;\n]{3,120}?, (?=(?:this|the|it|he|she|here)\b)", re.I | re.M)
-_ABOUT = re.compile(
-    r"(?:^|(?<=[.;!?] )|(?<=, )|(?<=, and )|\b(?:whereas|while) |(?<=but ))"
-    r"(?:the|his|her|its|their) (?P<subject>[\w' -]{2,40}?) (?:is|are|was|were|has|have) [^.,;!?\n]{2,60}",
-    re.I | re.M,
-)
-"""A clause about one thing: `the bag is white`."""
 
 
-def _about(text: str, asked: frozenset[str]) -> str:
-    """Drop clauses about other things than the question names: `The coat is black, whereas the bag is white.`"""
-    clauses = [(found, bool(asked.intersection(written_out(found["subject"])))) for found in _ABOUT.finditer(text)]
-    if len({about for _, about in clauses}) < 2:
-        return text
-    for found, about in reversed(clauses):
-        text = text if about else f"{text[: found.start()]} {text[found.end() :]}"
-    return _LEFT_OVER.sub("", text)
-
-
-_FIELD = re.compile(
-    r"[ ]{0,9}(?:[-*|][ ]?)?[\"']?(?P<key>[^\W\d][\w ]{0,30})[\"']?[ ]?[:=|][ ]?(?P<value>[^|\n]{1,200}?)[ ]?\|?[ ]{0,9}"
-)
-_TAGGED = re.compile(r"\s?<(\w{2,20})>([^<>]{1,200})</\1>\s?")
-_SPLIT = re.compile(r"[|,;\t]")
-_IDENTITY = word_set("object item thing label name class answer prediction identification result value tag")
-
-
-def _chosen(text: str, question: str) -> str:
-    """Return the field of a record that answers the question: `object: toaster`, or a table of one row."""
-    if tagged := _TAGGED.fullmatch(text):
-        return tagged[2]
-    lines = [line for line in text.splitlines() if line.strip(" |")]
-    fields = [(found["key"], found["value"]) for found in map(_FIELD.fullmatch, lines) if found]
-    rows = [[cell.strip() for cell in _SPLIT.split(line.strip(" |"))] for line in lines]
-    if len(rows) == 2 and len(rows[0]) == len(rows[1]) > 1 and all(map(str.isidentifier, rows[0])):
-        fields = list(zip(*rows, strict=True))
-    elif len(lines) < 2 or len(fields) + sum(line.endswith(":") for line in lines) < len(lines):
-        return text
-    asked = {folded(word) for word in written_out(question)}
-    for wanted in (asked, _IDENTITY):
-        shares = [(len({*map(folded, key.lower().replace("_", " ").split())} & wanted), value) for key, value in fields]
-        best = max(share for share, _ in shares)
-        values = [value for share, value in shares if share == best]
-        if best and len(values) == 1:
-            return f"answer: {values[0]}"
-    return text
-
-
-_LEFT_OVER = re.compile(r"^\W+(?:and |but |whereas |while )?|[,;]?\s+(?:and|but|whereas|while)?\s*(?=[.;!?]|$)", re.M)
-
-
-def answers_with(
-    phrases: Sequence[str], response: Any, *, exact: bool = False, question: str = ""
-) -> Parsed[bool]:
+def answers_with(phrases: Sequence[str], response: Any, *, exact: bool = False, question: str = "") -> Parsed[bool]:
     """Return True if one of the phrases is the answer, False if another is, None if that is unclear.
 
     With the question, clauses about other things do not count: `The coat is black, and the bag is white.`
@@ -438,7 +390,7 @@ def answers_with(
     """
     reader, heard = _Reader(phrases, exact, question), said(response)
     slots = [reader.read(content, ()).value for content in heard.slots]
-    read = reader.read(heard.text if slots else _chosen(heard.text, question), slots)
+    read = reader.read(heard.text if slots else chosen(heard.text, question), slots)
     return UNREAD if read.value is False and reader.words.scattered(response) else read
 
 

@@ -50,7 +50,8 @@ _SAID = re.compile(
 _TRUTH = re.compile(
     r"\b(?:answer|verdict|result|response)\b(?: to [^.:\n]{1,60})?[^\w\n]{0,3}(?:is |: ?)?[^\w\n]{0,3}"
     r"(?:(?P<yes>true|correct|affirmative)|(?P<no>false|incorrect|negative))(?=[^\w\n]{0,3}$)"
-    r"|^[^\w\n]{0,4}[\w.\[\]\"']{1,40}[ ]?(?:==?|:|->|→)[ ]?[\"']?(?:(?P<yes_code>true)|(?P<no_code>false))(?=[^\w\n]{0,3}$)",
+    r"|^[^\w\n]{0,4}[\w.\[\]\"']{1,40}[ ]?(?:==?|:|->|→)[ ]?[\"']?"
+    r"(?:(?P<yes_code>true)|(?P<no_code>false))(?=[^\w\n]{0,3}$)",
     re.IGNORECASE | re.MULTILINE,
 )
 _WHOLE = (
@@ -132,7 +133,9 @@ def read_yes_no(response: Any, question: str = "") -> Parsed[bool]:
     verdict = _READER.read(heard)
     if verdict.letters:
         rest = _FIRST_WORD.sub("", heard.text, count=1)
-        contradicts = rest != heard.text and read_finding(rest, question) is (verdict.letters != {"Y"})
+        contradicts = (
+            bool(question) and rest != heard.text and read_finding(rest, question) is (verdict.letters != {"Y"})
+        )
         return UNREAD if contradicts else Parsed(verdict.letters == {"Y"}, verdict.how)
     marked = heard.text.rpartition("\n")[2].strip() == chr(FIRST_SLOT + len(heard.slots) - 1)
     if marked and not _READER.read(Said(heard.slots[-1], ())).claimed:
