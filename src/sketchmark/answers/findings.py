@@ -187,16 +187,15 @@ def _there(words: Sequence[str], wanted: Asked, before: str) -> bool | None:
     roots = [root_of(word) for word in words]
     denials = [at for at, word in enumerate(words) if word in DENYING - {"nor"} and root_of(word) not in wanted.words]
     place = next((at for at, root in enumerate(roots) if root == wanted.head), None)
-    if place is None and wanted.end > 1 and not denials:
-        rest = {*wanted.words[: wanted.end - 1]}
-        if rest <= {*roots} and any((root, wanted.head) in OPPOSITES for root in roots):
-            return False
+    rest = {*wanted.words[: wanted.end - 1]}
+    opposed = any((root, wanted.head) in OPPOSITES for root in roots)
+    if place is None and opposed and rest and rest <= {*roots} and not denials:
+        return False
     if place is None:
         if before and wanted.head not in before.split():
             return None
-        if {*words} <= (THERE - {"seen"} if words[0] == "not" else THERE).union(
-            LIGHT, AUXILIARY, PRONOUNS, DENYING
-        ) and {*words} & (THERE | {"absent"}):
+        there = THERE - {"seen"} if words[0] == "not" else THERE
+        if {*words} <= there.union(LIGHT, AUXILIARY, PRONOUNS, DENYING) and {*words} & (there | {"absent"}):
             return not denials if len(denials) < 2 else None
         return _one(words, denials)
     turns = "or" in words and {"there", "nothing", "one"}.intersection(words[words.index("or") :])
@@ -216,8 +215,8 @@ def _there(words: Sequence[str], wanted: Asked, before: str) -> bool | None:
         return _affirms(words, roots, wanted, start, tail)
     at = denials[0]
     if at > place:
-        rest, gone = words[at + 1 :], words[at] not in ("not", "cannot", "never", "no")
-        return False if gone or all(word in _AFTER for word in rest) else None
+        gone = words[at] not in ("not", "cannot", "never", "no")
+        return False if gone or all(word in _AFTER for word in words[at + 1 :]) else None
     if not named - thing <= _DESCRIBING or ("cannot" in words and "see" in words and "any" not in words):
         return None
     between, led = words[at + 1 : start], words[:at]
@@ -229,9 +228,12 @@ def _there(words: Sequence[str], wanted: Asked, before: str) -> bool | None:
         one in SHOWING and other not in FRAME for one, other in pairwise(led)
     )
     verbs += [word for word in between if word == "and" or (word == "of" and other)]
-    known = not (does or told or verbs or (between[-1:] and between[-1] in _OF_ONE)) and len(other) < 3
-    rest = tail[: next((put for put, word in enumerate(tail) if word in (",", "or", "nor", "and")), len(tail))]
-    same = all(word in _AFTER or root_of(word) in wanted.words for word in rest)
+    known = (
+        not (does or told or verbs or (between[-1:] and between[-1] in _OF_ONE and "seeing" not in between))
+        and len(other) < 3
+    )
+    ended = tail[: next((put for put, word in enumerate(tail) if word in (",", "or", "nor", "and")), len(tail))]
+    same = all(word in _AFTER or root_of(word) in wanted.words for word in ended)
     return False if (listed or known) and same else None
 
 
@@ -267,6 +269,9 @@ def _affirms(
         return None
     if {*roots} <= thing | {"the"} and not (before or tail):
         return True if words[0] in ("a", "an") else None
+    known = _AFTER | PREPOSITIONS | DENYING | SETS["places"] - {"a", "an"}
+    if not before and tail[:1] == ["is"] and tail[1:2] and not (tail[1] in known or _ends_a_thing(tail[1])):
+        return None  # a definition: "A pneumothorax is air …"
     led = before[-1:] in (["like"], ["than"], ["of"], ["for"], ["as"])
     return None if led and before[0] != "positive" else True
 
@@ -391,7 +396,8 @@ def _aligned(
     if first and ((named and form[first - 1] not in named) or (start == 0 and kept[last + 1 : last + 2] == ["is"])):
         return None
     described = wanted.predicate == 0 and not PREPOSITIONS.intersection(before)
-    if strange and not (wanted.anyone or described):
+    some = wanted.every and DENYING.intersection(kept)
+    if strange and not (wanted.anyone or some or described):
         return None
     tail = kept[last + 1 :]
     follows = not tail or tail[0] in _EITHER_SIDE or root_of(tail[0]) in known | OPTIONAL or _ends_a_thing(tail[0])

@@ -158,7 +158,8 @@ class _Entry:
         either = {before, after} & {"or", "versus", "/"} or after in ("would", "could", "might", "may", "from")
         following = self.texts[group.end + 1 : group.end + 3]
         joined = after in ("and", "&") and not vocabulary.PRONOUN.intersection(following) and "i" not in following
-        if (joined and not self._lists(begin) and self.announced is None) or self.two_subjects:
+        first = "while" in self.texts[group.end :] and self.asked.intersection(self.texts[: group.start])
+        if (joined and not self._lists(begin) and self.announced is None) or (self.two_subjects and not first):
             return "doubted"
         gone = after in _IS | {"looks", "appears"} and self.line.text(group.end + 1) in SETS["unaffected"]
         part = self.texts[begin : begin + 2] in (["only", "its"], ["only", "the"]) or gone
@@ -264,7 +265,7 @@ class _Entry:
                 edge = phrase[-1] == "" if phrase is one else phrase[0] == ""
                 apposed = rest[:1] in (["a"], ["an"], ["the"]) and joint not in ("and", "or") and len(others) < 2
                 bare = [word for word in rest if word not in ("a", "an", "the")]
-                clause = len(bare) > 1 and (bare[0].endswith("ing") or bare[0] in ("i", "i'm", "we"))
+                clause = len(bare) > 1 and (bare[0].endswith(("ing", "ed")) or bare[0] in ("i", "i'm", "we"))
                 if edge and bare in others and not apposed and not clause and not _LIGHT.issuperset(bare):
                     return True
         return False

@@ -87,6 +87,9 @@ _LONG = re.compile(
     r"\b(?:(?P<yes>y+e+s{2,}|ye{2,}s+|yass+|u+h[ -]huh|mm[ -]?hm+)|no{2,}|nuh[ -]uh|uh[ -]uh)\b", re.IGNORECASE
 )
 """Spoken forms: `Yesss`, `Nooo`, `Uh-huh`."""
+_TO_THE_QUESTION = re.compile(
+    r"\b(?:to|on) (?:the|your) question (?:of )?whether [^:;,\n]{1,100}[:;,]\s", re.IGNORECASE
+)
 _CONCEDED = re.compile(r"(?<=[.!?] )(?:yes|no|sure|true|granted),? [^.!?\n]{1,120}?,? (?=but\b)", re.IGNORECASE)
 """A concession after the answer: `No. Yes, it looks similar, but …`."""
 _UNKNOWN = re.compile(any_word(word_set(TABLES["unknown"])), re.IGNORECASE)
@@ -110,6 +113,7 @@ class _YesNo(Words):
         if len(_MARKS.findall(text)) == 1:
             text = _MARKED.sub(lambda mark: "yes" if mark["yes"] else "no" if mark["no"] else " ", text)
         text = _LONG.sub(lambda word: "yes" if word["yes"] else "no", _CONCEDED.sub(" ", text))
+        text = _TO_THE_QUESTION.sub("answer: ", text)
         text = _UNKNOWN.sub(" i cannot tell ", _OFFER.sub(" ", text.translate(APOSTROPHE)))
         text = _CONTRADICTED.sub(" yes or no. ", _BOTH.sub(" yes or no. ", text))
         marked = _TRUTH.sub(self._said, _SAID.sub(self._said, text))
