@@ -93,12 +93,15 @@ _TO_THE_QUESTION = re.compile(
 _CONCEDED = re.compile(r"(?<=[.!?] )(?:yes|no|sure|true|granted),? [^.!?\n]{1,120}?,? (?=but\b)", re.IGNORECASE)
 """A concession after the answer: `No. Yes, it looks similar, but …`."""
 _UNKNOWN = re.compile(any_word(word_set(TABLES["unknown"])), re.IGNORECASE)
+_ASKED = re.compile(TABLES["open_questions"])
+_EVEN = re.compile("(?:{0})[^.!?。\\n]{{1,30}}(?:{0})".format(any_word(word_set(TABLES["unsure"]))), re.IGNORECASE)
+"""Two possibilities: `Maybe yes, maybe no`."""
 _FIRST_WORD = re.compile(r"\A\W{0,4}(?:yes|yeah|yep|no|nope)\b[\s,.:;!—–-]{1,4}", re.IGNORECASE)
 
 
 _MARKS = re.compile("[👍✅✔✓👎❌✗✘]")
 _MARKED = re.compile(
-    r"\A\s*(?:(?P<yes>[👍✅✔✓]\s*)|(?P<no>[👎❌✗✘]\s*))\Z|[✅✔✓❌✗✘]\s?(?=(?:yes|no)\b)", re.IGNORECASE
+    r"\A\s*(?:(?P<yes>[👍✅✔✓]\s*)|(?P<no>[👎❌✗✘]\s*))\Z|[✅✔✓❌✗✘👍👎]\s?(?=(?:yes|no)\b)", re.IGNORECASE
 )
 """A mark that is the whole reply, or that only decorates the word."""
 
@@ -115,6 +118,7 @@ class _YesNo(Words):
         text = _LONG.sub(lambda word: "yes" if word["yes"] else "no", _CONCEDED.sub(" ", text))
         text = _TO_THE_QUESTION.sub("answer: ", text)
         text = _UNKNOWN.sub(" i cannot tell ", _OFFER.sub(" ", text.translate(APOSTROPHE)))
+        text = _EVEN.sub(" yes or no. ", _ASKED.sub(" whether ", text))
         text = _CONTRADICTED.sub(" yes or no. ", _BOTH.sub(" yes or no. ", text))
         marked = _TRUTH.sub(self._said, _SAID.sub(self._said, text))
         return (_SENTENCE if marked == text else _TURNED).sub(self._said, marked)
@@ -141,6 +145,8 @@ def read_yes_no(response: Any, question: str = "") -> Parsed[bool]:
             bool(question) and rest != heard.text and read_finding(rest, question) is (verdict.letters != {"Y"})
         )
         return UNREAD if contradicts else Parsed(verdict.letters == {"Y"}, verdict.how)
+    if _UNKNOWN.search(heard.text):
+        return UNREAD
     marked = heard.text.rpartition("\n")[2].strip() == chr(FIRST_SLOT + len(heard.slots) - 1)
     if marked and not _READER.read(Said(heard.slots[-1], ())).claimed:
         found = read_finding(heard.slots[-1], question)
