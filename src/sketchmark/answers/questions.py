@@ -29,7 +29,6 @@ PRONOUNS = word_set(
 )
 ONES = word_set("one ones any some none it them several many two three four nothing")
 """Words for the thing that was asked about: `I see one`, `None are visible`."""
-PEOPLE = {"he": word_set("male boy guy gentleman"), "she": word_set("female girl lady")}
 STARTS = DENYING | word_set(
     "there i we it they he she the this that these a an though although even while because since as with only but so"
     " yet hence thus therefore both two whichever whatever namely which"
@@ -71,6 +70,12 @@ def _bare_root(word: str) -> str:
             word = word[: -len(ending)]
             return word[:-1] if word[-1] == word[-2] and word[-1] not in "ls" else word.rstrip("e")
     return word[:-1] if word.endswith("e") and len(word) > 3 else word
+
+
+PEOPLE = {
+    "he": frozenset(map(_bare_root, ("male", "boy", "guy", "gentleman"))),
+    "she": frozenset(map(_bare_root, ("female", "girl", "lady"))),
+}
 
 
 def _pairs(mark: str) -> set[tuple[str, str]]:

@@ -50,7 +50,7 @@ def chosen(text: str, question: str) -> str:
         fields = list(zip(*rows, strict=True))
     elif len(lines) < 2 or len(fields) + sum(line.endswith(":") for line in lines) < len(lines):
         return text
-    if _ANSWERS.intersection(key.casefold().split()[-1] for key, _ in fields):
+    if not fields or _ANSWERS.intersection((key.casefold().split() or [""])[-1] for key, _ in fields):
         return text
     asked = {folded(word) for word in written_out(question)}
     for wanted in (asked, _IDENTITY):
