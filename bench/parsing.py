@@ -259,7 +259,7 @@ _READERS: dict[str, Callable[[Labelled], object]] = {
     "choice": lambda one: _answers("choices").read_choice(one.text, one.options, one.question).value,
     "number": lambda one: _answers("numbers").read_number(one.text, one.question).value,
     "yes_no": lambda one: _answers("yes_no").read_yes_no(one.text, one.question).value,
-    "phrase": lambda one: _answers("phrases").answers_with(one.truths, one.text).value,
+    "phrase": lambda one: _answers("phrases").answers_with(one.truths, one.text, question=one.question).value,
 }
 
 

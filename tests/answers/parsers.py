@@ -14,7 +14,17 @@ from bench.worlds import step_worlds
 from PIL import Image
 
 from sketchmark import FilledPrompts, Options, Reply, Sample, answers, folder, secrets, terminal
-from sketchmark.answers import choices, cleanup, findings, numbers, phrases, text_metrics, vocabulary, yes_no
+from sketchmark.answers import (
+    choices,
+    cleanup,
+    findings,
+    numbers,
+    phrases,
+    records,
+    text_metrics,
+    vocabulary,
+    yes_no,
+)
 from sketchmark.answers import judge as answer_judge
 from sketchmark.benchmarks import mmmu, mmsi, questions, uni_mmmu, unig2u
 from sketchmark.benchmarks.medical import medevalkit
@@ -112,6 +122,10 @@ PARSERS: Mapping[str, Read] = {
     "answers.phrases: open_answers": phrases.read_answer,
     "answers.yes_no: yesno": yes_no.read_yes_no,
     "answers.findings": lambda text: yes_no.read_yes_no(text, "Is there a heart in the left lung?"),
+    "answers.questions": lambda text: yes_no.read_yes_no("There is no heart.", text),
+    "answers.records": lambda text: records.about(records.chosen(text, "What is the heart?"), frozenset({"heart"})),
+    "answers.foreign": lambda text: yes_no.read_yes_no(text, "¿Hay un corazón en el pulmón izquierdo?"),
+    "answers.foreign: question": lambda text: yes_no.read_yes_no("No hay corazón. Es grande.", text),
     "answers.findings: question": lambda text: findings.read_finding("There is no heart. It is large.", text),
     "worlds.moves: moves": lambda text: moves.tagged_moves(text, "official"),
     "worlds.moves: moves, lenient": lambda text: moves.tagged_moves(text, "lenient"),

@@ -77,6 +77,8 @@ def _forms(word: str) -> frozenset[str]:
             found.add(f"{word[:-3]}y")
         if word.endswith("ves"):
             found |= {f"{word[:-3]}f", f"{word[:-3]}fe"}
+    if word.endswith(("dir", "dur", "tir", "tur")) and len(word) > len("dir") + 2:
+        found.add(word[:-3])  # the Turkish "is": `şapkadır`
     return frozenset(found)
 
 

@@ -1,469 +1,445 @@
-"""What a reply without yes or no says about the thing that a question asks about.
+"""The answer to a question of yes or no that a reply gives in a sentence, without the words yes and no.
 
-"There is no pneumothorax" answers "Is there a pneumothorax?", "He wears a hat" answers "Is the man wearing a hat?",
-and "The woman is taller" answers "Is the man taller than the woman?". A clause affirms the question if it says the
-same of the same subject, and denies it if one negation governs it or a word is replaced by its opposite. Words that
-hedge, compare or belong to another thing leave the reply unparsed.
+"There is no pneumothorax" answers "Is there a pneumothorax?", "He wears one" answers "Is the man wearing a hat?" and
+"It is closed" answers "Is the door open?". Each clause of a reply is compared with the question's sentence. It
+affirms the question if it has the same words in the same order (a pronoun may replace the subject), and denies it if
+it is negated or has the opposite of one word. More words in a clause do not matter, unless they hedge, compare, or
+make it a clause about another thing: these are closed lists.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from itertools import permutations
-from operator import eq, ge, gt, le, lt
+from collections.abc import Sequence
+from itertools import pairwise
 
-from sketchmark.answers.numbers import read_number
-from sketchmark.answers.roles import Statement, statements
-from sketchmark.answers.vocabulary import (
-    FILLER,
-    HEDGE,
-    SETS,
-    TABLES,
-    any_word,
-    in_our_words,
-    is_wide,
-    stem,
-    word_set,
-    written_out,
+from sketchmark.answers.questions import (
+    AGAINST,
+    ARTICLES,
+    ATTRIBUTES,
+    AUXILIARY,
+    BOUND,
+    BOUNDS,
+    COMPLEMENTS,
+    DENYING,
+    DOUBT,
+    EVERY,
+    FOUND,
+    FRAME,
+    FUNCTION,
+    LIGHT,
+    LINKING,
+    LONGEST,
+    NEUTRAL,
+    ONES,
+    OPPOSITES,
+    OPTIONAL,
+    PEOPLE,
+    PICTURE,
+    POSITION,
+    PREPOSITIONS,
+    PRONOUNS,
+    RELATIONS,
+    SAME,
+    SHOWING,
+    SOME,
+    THERE,
+    Asked,
+    asked,
+    clauses,
+    content_of,
+    counted,
+    is_adverb,
+    root_of,
+)
+from sketchmark.answers.roles import statements
+from sketchmark.answers.vocabulary import SETS, TABLES, in_our_words, word_set
+
+_REPHRASED = re.compile(r"(?:you(?:'re| are)? (?:ask|want)|the question (?:is|asks))", re.I)
+_SEARCH = re.compile(r"(?:i|we) (?:have )?(?:looked|searched|checked)(?: \w+){0,3} for ")
+_IN_QUOTES = re.compile(r"(?<=\w )[\"“][^\"”\n]{1,200}[\"”](?=\W{0,2}\s)")
+_CANNOT_SAY = re.compile(
+    r"\b(?:cannot|unable to|not able to|not possible to) (?:\w+ )?"
+    r"(?:judge|assess|tell|determine|confirm|say|evaluate|interpret)\b"
+    r"|\b(?:cannot|not) (?:be )?(?:\w+ )?exclude"
+)
+_NOUGHT = re.compile(r"(?<![\d.,])0 (?=[a-z])")
+_DASH = re.compile(r"\s[–—]\s")
+_MISTAKEN = word_set("like resembles resemble mistaken similar mistake taken")
+
+
+def read_finding(text: str, question: str) -> bool | None:
+    """Return whether the reply says that it is as the question asks; None if it does not say."""
+    text = in_our_words(_DASH.sub("; ", _NOUGHT.sub("no ", _IN_QUOTES.sub(" ", text))))
+    if (bound := BOUND.search(question)) and (found := counted(text, bound)) is not None:
+        return found
+    wanted = asked(question)
+    verdicts: list[bool] = []
+    unread = False
+    subject = before = ""
+    for statement in statements(text):
+        if statement.takes_back or statement.torn:
+            verdicts, unread = [], statement.torn
+        for concludes, words in clauses(statement) if not _REPHRASED.match(statement.text) else ():
+            content = content_of(words)
+            own = statement.own and len(words) <= LONGEST
+            own = own and not (statement.takes_back and _short(words) is not None)
+            verdict = _verdict(words, wanted, subject, before) if own else None
+            if verdict is not None and (concludes or statement.corrects):
+                verdicts, unread = [verdict], False
+            elif verdict is not None:
+                verdicts.append(verdict)
+            elif wanted and own and wanted.head in content and not _SEARCH.match(" ".join(words)):
+                plain = verdicts[-1:] == [True] and not (DENYING | DOUBT).intersection(words)
+                unread = unread or not (plain or _MISTAKEN.intersection(words))
+            elif own and (_CANNOT_SAY.search(" ".join(words)) or (DOUBT & {*words} and {*content} <= _VAGUE)):
+                unread = True
+            before = " ".join(content) or before
+            subject = content[0] if content and content[0] not in PRONOUNS | _VAGUE else subject
+            subject = "another" if {"another", "other", "others"}.intersection(words) else subject
+    return verdicts[0] if len(set(verdicts)) == 1 and not unread else None
+
+
+_VAGUE = frozenset(
+    map(root_of, SETS["doubt"] | THERE | word_set("say tell sure know look check see find answer confirm it in that"))
 )
 
-_LONGEST = 60
-"""Words of a clause or a question that are compared."""
-_ARTICLES = word_set("a an the any some this that these those his her its their one my your both all of_the")
-_AUXILIARY = word_set("is are was were am does do did has have had can could will be been being")
-_DENYING = SETS["denying"]
-_LIGHT = SETS["light"]
-_PICTURE, _THERE = SETS["picture"], SETS["there"]
-_DOUBT = HEDGE - {"can"} | SETS["doubt"] - {"cannot"}
-_PREPOSITIONS = SETS["preposition"] | word_set(
-    "beside next between inside outside against across through after before"
-)
-_IMAGE = word_set("photo picture photograph shot scene")
-_LINKING = SETS["linking"]
-_PRONOUNS = word_set("it they them he she this that these those both one neither none all")
-_ANOTHER = word_set("another other others")
-_PEOPLE = {"he": word_set("man boy guy gentleman"), "she": word_set("woman girl lady")}
-_STARTS = word_set(
-    "there no not i we it they he she the this that these a an though although even while because since as with"
-    " without only but so yet hence thus therefore neither nothing none both two whichever whatever namely"
-)
-_JOINTS = word_set("but so because since while although though whereas yet hence thus therefore meaning")
+
 _CLAIM = re.compile(
-    r"the (?:claim|statement|assertion|caption|sentence) that (?P<said>.+) is (?P<no>not )?"
+    r"the (?:claim|statement|assertion|caption|sentence|idea) that (?P<said>.+) is (?P<no>not )?"
     r"(?P<verdict>true|correct|right|accurate|false|wrong|incorrect|untrue|inaccurate)"
 )
 _UNTRUE = re.compile(
     r"it (?:is|would be) (?:not (?:true|correct|right|the case)|false|wrong|incorrect|untrue|inaccurate)"
-    r"(?: to (?:say|claim|state))? (?:that )?"
+    r"(?: to (?:say|claim|state))? (?:that )?(?=\w)"
 )
-_REPORTED = re.compile(
-    r"\A(?:(?:so|thus|hence|therefore|overall|and|indeed|clearly|yes|sure|well|conclusion|but|actually|then|namely"
-    r"|,|:) )*"
-    r"(?:(?:[^,]{0,40}? )?(?:i|we) (?:can |could |cannot |would )?(?:confidently |safely )?"
-    r"(?:say|confirm|conclude|report|state|think|believe) (?:that )?"
-    r"(?=(?:there|the|it|this|that|no|an?|he|she|they)\b)"
-    r"|it is (?:true|clear|correct|evident) that |(?:i|we) cannot deny that "
-    r"|(?:this|that|which) (?:means|shows|confirms) (?:that )?)?"
+_TRUE, _FALSE = (frozenset(TABLES["truth"][name].split()) for name in ("yes", "no"))
+_SAID = frozenset(TABLES["truth"]["said"].split())
+
+
+def _verdict(words: Sequence[str], wanted: Asked | None, subject: str, before: str) -> bool | None:
+    text = " ".join(words)
+    if untrue := _UNTRUE.match(text):
+        verdict = _verdict(text[untrue.end() :].split(), wanted, subject, before)
+        return None if verdict is None else not verdict
+    if claim := _CLAIM.fullmatch(text):
+        verdict = _verdict(claim["said"].split(), wanted, subject, before)
+        true = (claim["verdict"] in ("true", "correct", "right", "accurate")) != bool(claim["no"])
+        return None if verdict is None else verdict == true
+    if not words or DOUBT.intersection(words):
+        return None
+    if before and wanted and wanted.exists and wanted.head not in before.split() and words[0] == "it":
+        return None
+    sided = wanted and "right" in words and _SIDES.intersection(wanted.words)
+    said = _short(words) if not sided else None
+    if wanted is None:
+        return said if (_TRUE | _FALSE).intersection(words) else None
+    if said is not None:
+        return said
+    return _there(words, wanted, before) if wanted.exists else _so(words, wanted, subject)
+
+
+def _short(words: Sequence[str]) -> bool | None:
+    """Parse a clause that has only pronouns, auxiliaries and words for true and false: `It most certainly is not`."""
+    plain = [word for word in words if word[0].isalnum() and not is_adverb(word)]
+    denials = sum(word in DENYING for word in plain)
+    truths = [word in _TRUE for word in plain if word in _TRUE | _FALSE]
+    empty = AUXILIARY.union(PRONOUNS, ARTICLES, LIGHT, DENYING, _TRUE, _FALSE, _SAID) - {"missing", "free", "except"}
+    empty |= _SEEN if plain[:1] and plain[0] in DENYING else frozenset()
+    empty |= PICTURE | {"photo"} if truths else frozenset()
+    if not set(plain) <= empty or denials > 1 or len(truths) > 1 or _HALF.intersection(words):
+        return None
+    if truths:
+        placed = words[-1] in _TRUE | _FALSE or not {"right", "so", "positive", "negative"}.intersection(plain)
+        return truths[0] != bool(denials) if placed else None
+    own = plain[:1] == ["i"] and {"do", "can", "did", "cannot"}.intersection(plain)
+    leads = own or (plain and plain[0] in PRONOUNS | {"there", "not"} | AUXILIARY)
+    verb = any(word in AUXILIARY for word in plain)
+    return not denials if leads and (verb or plain[0] == "not") and (len(words) > 1 or denials) else None
+
+
+_SEEN = word_set("far as make out tell know in")
+"""Words after `not`: `not as far as I know`."""
+_HALF = word_set(
+    "necessarily exactly entirely always partly partially almost nearly barely somewhat half mostly hardly"
 )
-_GENERIC = "|".join(sorted(_PICTURE | word_set("a an the this that any"), key=len, reverse=True))
-_IN_PICTURE = "|".join(sorted(_PICTURE))
-_WHERE = re.compile(
-    rf" (?:in|on|within|from|of|at) (?:(?:the|this|that|a|an|any|these|both|all) )*(?:(?:{_IN_PICTURE})\b ?)+(?<! )"
-    r"| (?:anywhere|at all|whatsoever|here|to be seen|to be found)\b"
+
+
+_DESCRIBING = frozenset(map(root_of, THERE | SETS["describing"]))
+_AFTER = THERE.union(
+    LIGHT,
+    AUXILIARY,
+    ARTICLES,
+    LINKING,
+    PICTURE,
+    word_set("up kind sort of in on at it them among sight view frame"),
 )
-_SEES = re.compile(
-    r"(?:can|do|did|could) (?:you|we|i|one) (?:see|spot|notice|find|detect|observe|identify|make out)"
-    rf"|(?:does|do|did) (?:(?:{_GENERIC}|it) )+"
-    r"(?:show|contain|depict|have|include|reveal|display|feature|demonstrate)"
-    r"|(?:is|are|was|were) there"
-)
-_EVIDENCE = re.compile(
-    r"(?<![a-z])(?P<before>[a-z]+ )?(?P<kind>(?:any|an?|the|radiographic|imaging|visible|clear|definite) )*"
-    r"(?:evidence|signs?|indications?|presence|trace|hint) of "
-)
-_PRESENT = re.compile(
-    r"(?:(?:it|they|this) (?:is|are) )?(?P<no>not )?(?:clearly )?"
-    rf"(?:{'|'.join(sorted(_THERE))}|(?P<gone>absent|none))"
-)
-_CONCLUDES = re.compile(r"(?:so|thus|hence|therefore|overall|conclusion)\b", re.I)
-_OF_THEM = re.compile(r"\b(?:both|all|each)(?: two| three)? of (?:them|these|those)\b")
-_REPHRASED = re.compile(r"(?:you(?:'re| are)? (?:ask|want)|the question (?:is|asks))", re.I)
-_SEARCH = re.compile(r"(?:i|we) (?:have )?(?:looked|searched|checked)(?: \w+){0,3} for ")
-_RESULT = re.compile(
-    r"(?:(?:i|we) )?(?:found|saw|spotted|noticed|(?:could |can |did |do )?(?P<no>not |cannot )(?:find|see)) "
-    r"(?P<found>none|nothing|not one|one|it|any)|there (?:is|are|was|were) (?P<there>none|nothing)"
+_ELSEWHERE = frozenset(map(root_of, SETS["elsewhere"])) - word_set(
+    "patient first second third some many most only cas"
 )
 _CHANGED = SETS["changing"] | word_set(
     "resolved healed prior previous toy stuffed plush fake statue drawing cartoon possible suspected like"
 )
 
 
-@dataclass(frozen=True)
-class Asked:
-    """The sentence of a question: the roots of its words in order. `exists`: it asks if a thing is there.
-
-    `size`: how many words at the end of the sentence, or before "than", are said of its subject.
-    """
-
-    words: tuple[str, ...]
-    exists: bool
-    all: bool = False
-    size: int = 1
-
-    @property
-    def head(self) -> str:
-        """The noun of a thing, or the last word of what is said about a subject."""
-        ends = (at for at, word in enumerate(self.words) if at and word in _PREPOSITIONS | {"than"})
-        return self.words[next(ends, len(self.words)) - 1]
-
-
-def asked(question: str) -> Asked | None:
-    """Return what a question asks; None if it is no plain question of yes or no."""
-    words = _parts(question)
-    if not 1 < len(words) <= _LONGEST or words[0] not in _AUXILIARY or _ODD.intersection(words):
-        return None
-    clause = " ".join(words)
-    found = _SEES.match(clause)
-    clause = _WHERE.sub("", clause[found.end() :] if found else clause.partition(" ")[2]) or clause
-    clause = _EVIDENCE.sub(_of_a_thing, clause)
-    exists = found is not None
-    if exists and {"fewer", "less", "more"}.intersection(words):
-        return None
-    rest = clause.replace(" be ", " ").split()
-    while len(rest) > 1 and rest[-1] in _THERE and words[0] != "was":
-        rest, exists = rest[:-1], True
-    content = tuple(_roots(rest, [_root(rest[-1])]))
-    second = next((at for at, word in enumerate(words) if at > 1 and word in ("a", "an")), len(words))
-    size = max(1, len(_roots(words[second:], [_root(rest[-1])])))
-    return Asked(content, exists, words[:2] == ["are", "the"], size) if content else None
-
-
-_ODD = SETS["no_question"] | (HEDGE - {"can", "could"})
-
-
-def read_finding(text: str, question: str) -> bool | None:
-    """Return whether the reply says that it is as the question asks; None if it does not say."""
-    if bound := _BOUND.search(question):
-        return _counted(text, bound)
-    wanted = asked(question)
-    if wanted is None:
-        return None
-    verdicts: list[bool] = []
-    whole = _bare(_parts(in_our_words(text)))
-    if wanted.exists and (found := _PRESENT.fullmatch(" ".join(whole))):
-        return not (found["no"] or found["gone"]) if not (found["no"] and found["gone"]) else None
-    subject, searched, unread, before = "", False, False, list[str]()
-    for statement in statements(in_our_words(text)):
-        if statement.takes_back:
-            return None
-        for words in _clauses(statement) if not _REPHRASED.match(statement.text) else ():
-            clause, content = " ".join(words), _roots(words, wanted.words)
-            verdict = _verdict(words, wanted, subject) if statement.own and len(words) <= _LONGEST else None
-            if verdict is None and searched and (result := _RESULT.fullmatch(clause)):
-                verdict = not result["no"] and result["found"] in ("one", "it")
-            if verdict is None and words[:1] == ["not"] and _instead(before, content[1:], wanted):
-                verdict, unread = False, False
-            if verdict is not None and _CONCLUDES.match(statement.text):
-                verdicts, unread = [verdict], False
-            elif verdict is not None:
-                verdicts.append(verdict)
-            elif _SEARCH.match(clause):
-                searched = True
-            elif wanted.head in content or (_DOUBT.intersection(words) and statement.own):
-                plain = statement.own and not (_DENYING | _DOUBT).intersection(words)
-                unread = unread or not (plain and verdicts[-1:] == [True])
-            before = content
-            subject = content[0] if content and content[0] not in _PRONOUNS else subject
-            subject = "another" if _ANOTHER.intersection(words) else subject
-    return verdicts[0] if len(set(verdicts)) == 1 and not unread else None
-
-
-_BOUND = re.compile(
-    r"\A(?:is|are|was|were|does|do|can|has|have)\b[^?]{0,80}?\b(?:(?P<more>more than|over|above)"
-    r"|(?P<less>fewer than|less than|under|below)|(?P<least>at least)|(?P<most>at most)|(?P<exact>exactly))"
-    r" (\d[\d.,]{0,12}|[a-z]{3,9})\b",
-    re.I,
-)
-
-
-def _counted(text: str, bound: re.Match[str]) -> bool | None:
-    """Compare the number of a reply with the bound that the question asks about: `more than 5`."""
-    limit, given = read_number(bound[bound.re.groups]).value, read_number(text).value
-    if limit is None or given is None:
-        return None
-    compare = {"more": gt, "less": lt, "least": ge, "most": le, "exact": eq}
-    return any(bool(holds(given, limit)) for name, holds in compare.items() if bound[name])
-
-
-def _instead(said: Sequence[str], other: Sequence[str], wanted: Asked) -> bool:
-    """Return whether another subject is named than was asked about: `2017 was best, not 2018`."""
-    rest = list(wanted.words[len(other) :])
-    return bool(rest) and list(wanted.words[: len(other)]) == other and list(said[-len(rest) :]) == rest
-
-
-def _clauses(statement: Statement) -> Iterator[list[str]]:
-    """Split a statement where a comma or a conjunction begins another clause."""
-    words = _parts(statement.text)
-    clause: list[str] = []
-    for place, word in enumerate(words):
-        following = next((one for one in words[place + 1 : place + 3] if one not in ("and", "so", "but", "yet")), "")
-        label = word == ":" and words[place + 1 : place + 2] and words[place + 1] in _DENYING | _THERE
-        ends = word == ";" or (word == ":" and not label) or (word == "," and following in _STARTS)
-        joins = word in _JOINTS or (word == "and" and following in _STARTS.union(_AUXILIARY) - {"a", "an", "the"})
-        if clause and (ends or joins):
-            yield _bare(clause)
-            clause = []
-        elif word not in (";", ":"):
-            clause.append(word)
-    if clause:
-        yield _bare(clause)
-
-
-def _of_a_thing(found: re.Match[str]) -> str:
-    """Write `no evidence of a mass` as no mass, but leave weak evidence."""
-    before = found["before"] or ""
-    return before if not before or before.strip() in _FRAME else found[0]
-
-
-def _parts(text: str) -> list[str]:
-    """Return the words of a text, and those that a hyphen joins: `T1-weighted`, but `x-ray` is one."""
-    return [part for word in written_out(text) for part in ([word] if word in _PICTURE else word.split("-"))]
-
-
-def _bare(words: Sequence[str]) -> list[str]:
-    """Remove introductions and references to the image."""
-    clause = " ".join(words).replace("could not", "cannot").replace("at least ", "").replace(" each other", "")
-    if len(words) > _LONGEST:
-        return list(words)
-    clause = _EVIDENCE.sub(_of_a_thing, _OF_THEM.sub("they", _REPORTED.sub("", clause, count=1)))
-    return (_WHERE.sub("", f" {clause}").strip() or clause).split()
-
-
-def _root(word: str) -> str:
-    """Return a word without its endings: `wearing` and `wears` are `wear`. A photo is an image."""
-    word = "image" if word in _IMAGE else stem(word)
-    for ending in ("ing", "ed"):
-        if word.endswith(ending) and len(word) - len(ending) > 2:
-            word = word[: -len(ending)]
-            return word[:-1] if word[-1] == word[-2] and word[-1] not in "ls" else word.rstrip("e")
-    return word[:-1] if word.endswith("e") and len(word) > 3 else word
-
-
-def _roots(words: Sequence[str], known: Sequence[str] = ()) -> list[str]:
-    """Return the roots of the words that matter: without articles, auxiliaries, commas and unknown adverbs."""
-    skipped = _ARTICLES | _AUXILIARY | _LIGHT
-    kept = (word for word in words if (word not in skipped or _root(word) in known) and word[0].isalnum())
-    return [_root(word) for word in kept if not word.endswith("ly") or _root(word) in known]
-
-
-def _verdict(words: Sequence[str], wanted: Asked, subject: str) -> bool | None:
-    text = " ".join(words)
-    if untrue := _UNTRUE.match(text):
-        verdict = _verdict(text[untrue.end() :].split(), wanted, subject)
-        return None if verdict is None else not verdict
-    if claim := _CLAIM.fullmatch(text):
-        verdict = _verdict(claim["said"].split(), wanted, subject)
-        true = (claim["verdict"] in ("true", "correct", "right", "accurate")) != bool(claim["no"])
-        return None if verdict is None else verdict == true
-    if not words or _DOUBT.intersection(words):
-        return None
-    if words[0] in _PRONOUNS and words[1:] and all(word in _AUXILIARY | {"not", "cannot"} for word in words[1:]):
-        return not _DENYING.intersection(words)  # "the path is blocked, so it cannot"
-    return _there(words, wanted) if wanted.exists else _so(words, wanted, subject)
-
-
-def _there(words: Sequence[str], wanted: Asked) -> bool | None:
+def _there(words: Sequence[str], wanted: Asked, before: str) -> bool | None:
     """Return whether a clause says that a thing is there."""
-    roots = [_root(word) for word in words]
+    roots = [root_of(word) for word in words]
+    denials = [at for at, word in enumerate(words) if word in DENYING - {"nor"} and root_of(word) not in wanted.words]
     place = next((at for at, root in enumerate(roots) if root == wanted.head), None)
-    denials = [at for at, word in enumerate(words) if word in _DENYING and word != "nor"]
+    rest = {*wanted.words[: wanted.end - 1]}
+    opposed = any((root, wanted.head) in OPPOSITES for root in roots)
+    if place is None and opposed and rest and rest <= {*roots} and not denials:
+        return False
+    if place is None:
+        if before and wanted.head not in before.split():
+            return None
+        there = THERE - {"seen"} if words[0] == "not" else THERE
+        if {*words} <= there.union(LIGHT, AUXILIARY, PRONOUNS, DENYING) and {*words} & (there | {"absent"}):
+            return not denials if len(denials) < 2 else None
+        return _one(words, denials)
     turns = "or" in words and {"there", "nothing", "one"}.intersection(words[words.index("or") :])
-    if place is None or len(denials) > 1 or turns or "either" in words:
+    if len(denials) > 1 or turns or "either" in words:
         return None
     start = place
-    while start and words[start - 1] not in _BOUNDS and place - start < 4:
+    while start and words[start - 1] not in BOUNDS and place - start < 4:
         start -= 1
-    named = set(roots[start:place]) - set(wanted.words)
-    before = [word for word in words[:start] if word not in _ARTICLES]
-    tail = words[place + 1 :]
-    subject = named and start and words[start - 1] in _PICTURE
-    if set(words[start:place]) & _CHANGED or subject or (tail and not _ends_a_thing(tail[0])):
+    named, thing, tail = {*roots[start:place]}, {*wanted.words[: wanted.end]}, words[place + 1 :]
+    subject = named - thing and start and words[start - 1] in PICTURE
+    if {*words[start:place]} & _CHANGED or "would" in words or subject or (tail and not _ends_a_thing(tail[0])):
+        return None
+    where = {*wanted.words[wanted.end :]} - PREPOSITIONS
+    if where - {*roots} and PREPOSITIONS.intersection(tail):
         return None
     if not denials:
-        return _affirms(before, tail, roots, wanted, named)
-    if _vague(words) or not named <= _DESCRIBING:
+        return _affirms(words, roots, wanted, start, tail)
+    at = denials[0]
+    if at > place:
+        gone = words[at] not in ("not", "cannot", "never", "no")
+        return False if gone or all(word in _AFTER for word in words[at + 1 :]) else None
+    if not named - thing <= _DESCRIBING or ("cannot" in words and "see" in words and "any" not in words):
         return None
-    if denials[0] < start:
-        between = words[denials[0] + 1 : start]
-        listed = between[-1:] and between[-1] in (",", "or", "nor")
-        known = all(word in _FRAME for word in between) and before[-1] not in _PREPOSITIONS - {"of", "to"}
-        rest = tail[: next((at for at, word in enumerate(tail) if word in (",", "or", "nor", "and")), len(tail))]
-        same = all(word in _AFTER or _root(word) in wanted.words for word in rest)
-        verb = words[denials[0]] not in ("not", "no") or all(word in _FRAME for word in words[: denials[0]])
-        return False if (listed or known) and same and verb else None
-    rest = words[denials[0] + 1 :]
-    gone = words[denials[0]] not in ("not", "cannot", "never", "no")
-    return False if gone or all(word in _THERE | _LIGHT | _AUXILIARY for word in rest) else None
+    between, led = words[at + 1 : start], words[:at]
+    other = [word for word in between if word not in FRAME]
+    does = words[at] in ("not", "cannot", "never") and other[:1] and between[0] == other[0]
+    verbs = [word for word in other if word.endswith("ing") or word in PREPOSITIONS | AGAINST - {"or", "half"}]
+    listed = between[-1:] and between[-1] in (",", "or", "nor")
+    told = {"my", "his", "her", "their"} & {*led} or any(
+        one in SHOWING and other not in FRAME for one, other in pairwise(led)
+    )
+    verbs += [word for word in between if word == "and" or (word == "of" and other)]
+    known = (
+        not (does or told or verbs or (between[-1:] and between[-1] in _OF_ONE and "seeing" not in between))
+        and len(other) < 3
+    )
+    ended = tail[: next((put for put, word in enumerate(tail) if word in (",", "or", "nor", "and")), len(tail))]
+    same = all(word in _AFTER or root_of(word) in wanted.words for word in ended)
+    return False if (listed or known) and same else None
+
+
+_OF_ONE = word_set("the his her its their my your on near by behind under over from around with")
+"""Words before a thing that is there: `no leash on the dog`."""
+
+
+def _one(words: Sequence[str], denials: Sequence[int]) -> bool | None:
+    """Parse a clause that calls the thing `one` or the like: `It has one on the left`, `None are visible`."""
+    place = next((at for at, word in enumerate(words) if word in ONES and (at or word != "it")), None)
+    if place is None or len(denials) > 1 or (AGAINST - {"one"}).intersection(words):
+        return None
+    before, tail = words[:place], words[place + 1 :]
+    known = BOUNDS | LINKING | {"single"}
+    if any(word not in known and not is_adverb(word) for word in before) or words[place] in ("it", "them"):
+        shown = [word for word in before if word in SHOWING - {"i", "we", "there"}]
+        if words[place] not in ("it", "them") or not shown or any(word not in known for word in before):
+            return None
+    if tail and not (tail[0] in known - PICTURE or _ends_a_thing(tail[0])):
+        return None
+    return not denials
 
 
 def _affirms(
-    before: Sequence[str], tail: Sequence[str], roots: Sequence[str], wanted: Asked, named: set[str]
+    words: Sequence[str], roots: Sequence[str], wanted: Asked, start: int, tail: Sequence[str]
 ) -> bool | None:
-    said = {*roots}
-    every = wanted.all and named & _SIDES
-    if not set(wanted.words) <= said or every or "or" in tail or said & _NOT_HERE or not (before or tail):
+    said, before = {*roots}, [word for word in words[:start] if word not in ARTICLES]
+    opposed = any((root, word) in OPPOSITES for root in said - {*wanted.words} for word in wanted.words)
+    thing = {*wanted.words[: wanted.end]}
+    if not thing <= said or (wanted.every and POSITION & {*words}) or "or" in tail or said & _ELSEWHERE - thing:
         return None
-    if {"who", "which", "that", "had"}.intersection(before):
+    if opposed or {"who", "which", "that", "had", "if"}.intersection(before):
         return None
-    return (
-        True if before[-1:] not in (["like"], ["than"], ["of"], ["for"], ["as"]) or before[0] == "positive" else None
-    )
-
-
-def _vague(words: Sequence[str]) -> bool:
-    """Return whether not seeing something may be the viewer's fault: `I cannot see a dog`, but not `any dog`."""
-    return "cannot" in words and "see" in words and "any" not in words
-
-
-_SHOWING = SETS["showing"]
-_BOUNDS = _SHOWING.union(_AUXILIARY, _LIGHT, _PICTURE, _DENYING, _PRONOUNS, _ARTICLES, _PREPOSITIONS, (",",))
-"""Words before the name of a thing."""
-_FRAME = _BOUNDS - _PREPOSITIONS | SETS["places"] | word_set("positive for of to in on at")
-"""Words of a clause that says no more than that something is there."""
-_DESCRIBING = frozenset(map(_root, _THERE | SETS["describing"]))
-_AFTER = _THERE | _LIGHT | _AUXILIARY | _ARTICLES | _LINKING | {"up"}
-_ELSEWHERE = SETS["elsewhere"] - {"patient", "first", "second", "third", "some", "many", "only"}
-_NOT_HERE = frozenset(map(_root, _ELSEWHERE)) - {"patient"}
-_SIDES = word_set("left right upper lower")
+    if {*roots} <= thing | {"the"} and not (before or tail):
+        return True if words[0] in ("a", "an") else None
+    known = _AFTER | PREPOSITIONS | DENYING | SETS["places"] - {"a", "an"}
+    if not before and tail[:1] == ["is"] and tail[1:2] and not (tail[1] in known or _ends_a_thing(tail[1])):
+        return None  # a definition: "A pneumothorax is air …"
+    led = before[-1:] in (["like"], ["than"], ["of"], ["for"], ["as"])
+    return None if led and before[0] != "positive" else True
 
 
 def _ends_a_thing(word: str) -> bool:
     return (
-        word in _PREPOSITIONS | _AUXILIARY | _DENYING | _LIGHT | _THERE | _LINKING
+        word in PREPOSITIONS | AUXILIARY | DENYING | LIGHT | THERE | LINKING
         or word in ("that", "which", "who", "and", "or", "with", "cannot", ",")
         or word.endswith(("ing", "ly", "ed"))
     )
 
 
+_SIDES = word_set("left right")
+_WILD = word_set("one it them any some so none nothing anything")
+_EITHER_SIDE = FUNCTION | ATTRIBUTES | PICTURE | word_set(", i we you and")
+
+
 def _so(words: Sequence[str], wanted: Asked, subject: str) -> bool | None:
     """Return whether a clause says the same of the same subject."""
-    denials = [at for at, word in enumerate(words) if word in _DENYING]
-    said = _roots([word for word in words if word not in _DENYING], wanted.words)
-    said = said if _SEVERAL.intersection(wanted.words) else [word for word in said if word not in _SEVERAL]
-    if len(denials) > 1 or not said or _ELSEWHERE.union(("second", "first")).intersection(words) - {*wanted.words}:
+    skipped = ARTICLES | EVERY | LIGHT - {","} | NEUTRAL
+    kept = [
+        word
+        for at, word in enumerate(words)
+        if root_of(word) in wanted.words or (at == 0 and word in PRONOUNS) or not (word in skipped or is_adverb(word))
+    ]
+    denials = [at for at, word in enumerate(kept) if word in DENYING and root_of(word) not in wanted.words]
+    strange = {*kept[kept[:1] == ["which"] :]} & (AGAINST | _CHANGED) - {*wanted.words}
+    strange -= SOME if wanted.every else frozenset()
+    strange -= {word for word in strange if any((root_of(word), one) in OPPOSITES for one in wanted.words)}
+    if len(denials) > 1 or strange or "that" in words[1:] or (words[0] == "there" and "than" not in wanted.words):
         return None
-    ends = next((at for at, word in enumerate(wanted.words) if at and word in (*_PREPOSITIONS, "than")), 0)
-    short = ends > 1 and (denials or wanted.words[ends] == "than")
-    forms = [wanted.words, *([wanted.words[:ends]] if short else [])]
-    forms += [tuple(word for word in form if word not in ("two", "three")) for form in forms if "two" in form]
-    pronoun = words[0] in _PRONOUNS | _AUXILIARY or (denials and denials[0] == 0)
-    others = next((people for name, people in _PEOPLE.items() if name != words[0] in _PEOPLE), frozenset())
-    meant = subject != "another" and wanted.words[0] in _PEOPLE.get(words[0], ())
-    repeated = len(wanted.words) > 2 and _follows(_unled(said), wanted.words[1:])
-    strange = subject and subject not in wanted.words and (subject == "another" or not repeated)
-    if pronoun and not meant and (wanted.words[0] in others or strange):
-        return None
+    if words[0] in ("not", "no") and {*content_of(words[1:])} - FOUND <= {*wanted.words}:
+        return False if {*content_of(words[1:])} - FOUND else None
+    if (swapped := _swapped(kept, denials, wanted)) is not None:
+        return swapped
+    end = wanted.end if wanted.end > 1 and (denials or "than" in wanted.words) else len(wanted.words)
+    forms = [wanted.words, wanted.words[:end]]
+    pivot = next((at for at, word in enumerate(wanted.words) if at and word in _SIDES), None)
+    forms += [wanted.words[: pivot + 1]] if pivot else []
+    forms += [form[:-1] for form in forms if len(form) > 1 and form[-1] in OPTIONAL]
+    numbers = word_set("two three")
+    forms += [tuple(word for word in form if word not in numbers) for form in forms if numbers.intersection(form)]
+    if wanted.predicate == 0 and len(wanted.words) > 1:
+        forms.append((*wanted.words[1:], wanted.words[0]))
+    verbless = len(words) < 5 and not AUXILIARY.intersection(words) and "than" not in wanted.words
     for form in forms:
-        if short and len(form) <= ends and said[-1] != form[-1]:
-            continue
-        if _follows(said, form) or (pronoun and any(_follows(_unled(said), form[at:]) for at in range(len(form)))):
-            return not denials
-    said = [word for word in said if word not in _LINKED]
-    for form in forms if not denials else ():
-        changed = [pair for pair in zip(said, form, strict=False) if pair[0] != pair[1]]
-        if len(said) == len(form) and len(changed) == 1 and changed[0] in _OPPOSITES:
-            return False
-    return _predicated(words, wanted, subject)
+        for first in range(len(form) if verbless else min(len(form), wanted.predicate + 1)):
+            found = _aligned(kept, form, first, wanted)
+            if found is None:
+                continue
+            if first and not _is_meant(words, wanted, subject):
+                return None
+            start, last, opposed = found
+            return _decided(words, kept, denials, wanted, start, last, opposed)
+    return None
 
 
-_VERBS = _AUXILIARY | _LINKING | word_set("seems appears looks feels keeps")
-_SAME = word_set("same equal equally identical alike")
-
-
-def _predicated(words: Sequence[str], wanted: Asked, subject: str) -> bool | None:
-    """Return whether a clause says of its subject what the question asks of the same one, or the contrary.
-
-    The predicate is one word (`open`, `taller`); a clause without a verb is a predicate alone.
-    """
-    denials = [at for at, word in enumerate(words) if word in _DENYING]
-    than = wanted.words.index("than") if "than" in wanted.words else len(wanted.words)
-    if len(denials) > 1 or wanted.size > than or _PREPOSITIONS.intersection(wanted.words[:than]) or _OPEN & {*words}:
+def _decided(
+    words: Sequence[str],
+    kept: Sequence[str],
+    denials: Sequence[int],
+    wanted: Asked,
+    start: int,
+    last: int,
+    opposed: Sequence[tuple[str, str]],
+) -> bool | None:
+    """Turn a clause that has the question's words into a verdict, by its negation, opposites and quantities."""
+    if denials:
+        at = denials[0]
+        if at > last and any(word not in _AFTER for word in kept[at + 1 :]):
+            return None
+        if kept[at] == "without" or (at and kept[at - 1] == "with" and at > start):
+            return None
+    if len(opposed) > 1 or (opposed and wanted.anyone and not EVERY.intersection(words)):
         return None
-    predicate, of = [*wanted.words[than - wanted.size : than]], {*wanted.words[: than - wanted.size]}
-    verb = next((at for at, word in enumerate(words) if word in _VERBS), None)
-    named = _roots(words[:verb]) if verb is not None else []
-    named = named[: next((at for at, word in enumerate(named) if word in _PREPOSITIONS), len(named))]
-    rest = [*words] if verb is None else [*words[verb + 1 :]]
-    rest = rest[2:] if rest[:2] == ["to", "be"] else rest
-    ends = next((at for at, word in enumerate(rest) if word in (*_PREPOSITIONS, *_JOINED, ",")), len(rest))
-    said = [word for word in _roots(rest[:ends], wanted.words) if word not in _DENYING | _LINKED]
-    if verb is None and len(said) > 1:
-        return None
-    other = {*wanted.words[than + 1 :]}
-    pronoun = not named or named[-1] in _PRONOUNS
-    swapped = not pronoun and bool((other - of).intersection(named)) and not (of - other).intersection(named)
-    if (subject and subject not in of) if pronoun else not (swapped or of.intersection(named)):
-        return None
-    compared = _roots(rest[rest.index("than") + 1 :]) if "than" in rest else []
-    if compared and not pronoun and not {*compared} & ({*wanted.words} - {*named} | _PRONOUNS | {"her", "him"}):
-        return None
-    if other and _SAME.intersection(rest) and not denials:
+    if wanted.every and SOME.intersection(words):
         return False
-    agrees = said[-len(predicate) :] == predicate or (len(said) < 3 and {*predicate} <= {*said})
-    differs = len(predicate) == 1 and (said[-1:] and (said[-1], predicate[0]) in _OPPOSITES)
-    if not (agrees or differs) or (denials and (differs or swapped)):
-        return None
-    return (agrees != swapped) != bool(denials)
+    if opposed and denials:
+        return True if opposed[0] in COMPLEMENTS else None
+    return not denials and not opposed
 
 
-_OPEN = word_set("there either or i we partly partially almost nearly barely hardly somewhat half")
-_JOINED = word_set("and or while who which that than")
-
-
-def _unled(said: Sequence[str]) -> Sequence[str]:
-    return said[1:] if said and said[0] in _PRONOUNS else said
-
-
-def _follows(said: Sequence[str], form: Sequence[str]) -> bool:
-    """Return whether the words are the form's, with linking verbs between and a place or manner after them."""
-    at = 0
-    for word in said:
-        if at == len(form):
-            return word in _PREPOSITIONS or word in _PRONOUNS
-        if word == form[at] or (at and at == len(form) - 1 and word in ("it", "them")):
-            at += 1
-        elif not at or word not in _LINKED:
-            return False
-    return at == len(form)
-
-
-_SEVERAL = word_set("two three")
-_LINKED = frozenset(map(_root, _LINKING))
-_OPPOSITES = {
-    (_root(one.replace("_", " ")), _root(other.replace("_", " ")))
-    for pair in TABLES["opposites"].split()
-    for one, other in (pair.split("/"), pair.split("/")[::-1])
-} | {(_root(one), _root(other)) for row in TABLES["exclusive"] for one, other in permutations(row.split(), 2)}
-
-
-_IF = re.compile(r"\bsi (?!ved)", re.I)
-_SHORT_REPLY = 80
-_ENGLISH = word_set("is are was were does do did can there the")
-_EXISTS, _ABSENT = (re.compile(any_word(word_set(TABLES["existence"][name])), re.I) for name in ("yes", "no"))
-_ASKING_SIGNS = frozenset("是否有没沒吗嗎か不")
-
-
-def exists(text: str, question: str) -> bool | None:
-    """Return whether a short reply in another language than English says that the thing asked about is there."""
-    words, asked = set(written_out(text)), set(written_out(question))
-    signs = {sign for sign in question if is_wide(sign)} - _ASKING_SIGNS
-    shared = signs & set(text) or any(len(word) > 2 and word not in FILLER for word in words & asked)
-    doubted = set(in_our_words(text).split()) & (HEDGE | {"or", "but", "if", "?", "ли", "ob"})
-    unsure = doubted or words & {"se", "ob", "ли"} or "是否" in text or _IF.search(text)
-    if not shared or len(text) > _SHORT_REPLY or asked & _ENGLISH or unsure:
-        return None
-    if _ABSENT.search(text):
+def _is_meant(words: Sequence[str], wanted: Asked, subject: str) -> bool:
+    """Return whether a pronoun, or no subject, means the subject of the question."""
+    people = PEOPLE.get(words[0])
+    others = next((named for name, named in PEOPLE.items() if name != words[0]), frozenset())
+    if people and not people.isdisjoint(wanted.words):
+        return subject != "another"
+    if people and not others.isdisjoint(wanted.words[: wanted.predicate]):
         return False
-    return True if _EXISTS.search(text) else None
+    pronoun = words[0] in PRONOUNS
+    return not (pronoun and subject and subject not in wanted.words and wanted.words[0] not in PRONOUNS)
+
+
+def _aligned(
+    kept: Sequence[str], form: Sequence[str], first: int, wanted: Asked
+) -> tuple[int, int, list[tuple[str, str]]] | None:
+    """Find the words of a form in order; return the first and last place and the opposites among them."""
+    roots = [root_of(word) for word in kept]
+    opposed: list[tuple[str, str]] = []
+    start = last = -1
+    for index, word in enumerate(form[first:], first):
+        place = next(
+            (
+                at
+                for at in range(last + 1, len(kept))
+                if roots[at] == word
+                or (index >= wanted.predicate and _is_opposite(roots, at, word, wanted))
+                or (index > first and index == len(form) - 1 and kept[at] in _WILD)
+            ),
+            None,
+        )
+        if place is None or (last >= 0 and not _is_gap(kept[last + 1 : place], kept[place])):
+            return None
+        if (roots[place], word) in OPPOSITES:
+            opposed.append((roots[place], word))
+        start, last = (place if start < 0 else start), place
+    known, before = {*wanted.words}, kept[:start]
+    strange = [word for word in before if word not in _EITHER_SIDE and root_of(word) not in known]
+    strange = [word for word in strange if not (wanted.every and word in SOME)]
+    named = {*form[:first]} & {*map(root_of, before)}
+    if first and ((named and form[first - 1] not in named) or (start == 0 and kept[last + 1 : last + 2] == ["is"])):
+        return None
+    described = wanted.predicate == 0 and not PREPOSITIONS.intersection(before)
+    some = wanted.every and DENYING.intersection(kept)
+    if strange and not (wanted.anyone or some or described):
+        return None
+    tail = kept[last + 1 :]
+    follows = not tail or tail[0] in _EITHER_SIDE or root_of(tail[0]) in known | OPTIONAL or _ends_a_thing(tail[0])
+    return (start, last, opposed) if follows and (not tail or tail[0] != "'s") else None
+
+
+def _is_opposite(roots: Sequence[str], at: int, word: str, wanted: Asked) -> bool:
+    return (roots[at], word) in OPPOSITES and word not in roots and roots[at] not in wanted.words
+
+
+def _is_gap(gap: Sequence[str], following: str) -> bool:
+    """Return whether words inside a sentence leave its subject and its verb as they are."""
+    gap = gap[:-1] if gap and gap[-1] in ("of", "in") else gap
+    verb = max((at for at, word in enumerate(gap) if word in AUXILIARY | LINKING), default=-1)
+    place = max((at for at, word in enumerate(gap) if word in PREPOSITIONS), default=-1)
+    if not gap:
+        return True
+    if place > verb or (following.endswith(("ing", "ed")) and verb < 0 and any(w not in FUNCTION for w in gap)):
+        return False
+    joins = gap[0] in FUNCTION | ATTRIBUTES or gap[0] in (",", "and") or gap[0].endswith(("ing", "ed"))
+    return "'s" not in gap and (joins if verb >= 0 else len(gap) < 4)
+
+
+def _swapped(kept: Sequence[str], denials: Sequence[int], wanted: Asked) -> bool | None:
+    """Parse a clause that says it of the other one: `The tree is left of the car`, `The man is older`."""
+    words = wanted.words
+    pivot = words.index("than") - 1 if "than" in words[2:] else None
+    if pivot is None:
+        pivot = next((at for at, word in enumerate(words) if 0 < at < len(words) - 1 and word in RELATIONS), None)
+    if pivot is None:
+        return None
+    one, other = {*words[:pivot]} - {*words[pivot + 1 :]}, {*words[pivot + 1 :]} - {*words[:pivot], "than"}
+    roots = [root_of(word) for word in kept]
+    if "than" in words and SAME.intersection(kept) and not denials:
+        return False
+    place = next(
+        (at for at, root in enumerate(roots) if root == words[pivot] or (root, words[pivot]) in OPPOSITES), None
+    )
+    if place is None or denials:
+        return None
+    before, same = {*roots[:place]}, roots[place] == words[pivot]
+    if before - {*words} - _EITHER_SIDE or bool(before & one) == bool(before & other):
+        return None
+    swapped = bool(before & other)
+    return None if {*roots[place + 1 :]} & (other if swapped else one) else same != swapped

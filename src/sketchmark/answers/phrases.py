@@ -18,9 +18,10 @@ from sketchmark.answers.clauses import Group, Line
 from sketchmark.answers.cleanup import FIRST_SLOT, said
 from sketchmark.answers.equality import Phrases
 from sketchmark.answers.numbers import read_number
+from sketchmark.answers.records import UNLIKE, about, chosen
 from sketchmark.answers.roles import CLAUSE, Statement, announced, goes_on, is_bare, statements
 from sketchmark.answers.text_metrics import bleu, rouge, token_overlap, words
-from sketchmark.answers.vocabulary import SETS, in_our_words, spelt_numbers, word_set
+from sketchmark.answers.vocabulary import SETS, in_our_words, spelt_numbers, word_set, written_out
 from sketchmark.answers.vocabulary import number as parse_number
 from sketchmark.answers.yes_no import read_yes_no
 from sketchmark.episode import Episode, Grading, Scores
@@ -107,6 +108,7 @@ _KIND = SETS["kind"]
 _ADJECTIVE = re.compile(r"\w{2,}(?:al|ic|ous|ful|ive|ish|less|able|ible|ern|ular|ny|my|den|ed)\Z")
 _COLOURS, _COMPOUND, _IS, _PREPOSITIONS = SETS["colours"], SETS["compound"], SETS["is"], SETS["preposition"]
 _ARTICLE = word_set("a an the")
+_UNTRUE = word_set("wrong incorrect false mistaken untrue")
 _NAMES_A_THING = _IS | _ARTICLE
 _ROMANCE = word_set("un une una uno um uma le la el il lo los las les l'")
 """Articles of languages whose adjectives follow the noun."""
@@ -117,8 +119,8 @@ _LIGHT |= word_set("yes no well ok okay sure")
 class _Entry:
     """One statement and its use of the phrase: given, denied, doubted, or another thing."""
 
-    def __init__(self, statement: Statement, line: Line, capital: bool) -> None:
-        self.statement, self.line, self.capital = statement, line, capital
+    def __init__(self, statement: Statement, line: Line, capital: bool, asked: frozenset[str]) -> None:
+        self.statement, self.line, self.capital, self.asked = statement, line, capital, asked
         self.texts = [token.text for token in line.tokens]
         self.slots = [group for group in line.groups if group.form == "slot"]
         self.groups = [group for group in line.groups if group.form != "slot"]
@@ -156,13 +158,22 @@ class _Entry:
         either = {before, after} & {"or", "versus", "/"} or after in ("would", "could", "might", "may", "from")
         following = self.texts[group.end + 1 : group.end + 3]
         joined = after in ("and", "&") and not vocabulary.PRONOUN.intersection(following) and "i" not in following
-        if (joined and not self._lists(begin) and self.announced is None) or self.two_subjects:
+        first = "while" in self.texts[group.end :] and self.asked.intersection(self.texts[: group.start])
+        if (joined and not self._lists(begin) and self.announced is None) or (self.two_subjects and not first):
             return "doubted"
         gone = after in _IS | {"looks", "appears"} and self.line.text(group.end + 1) in SETS["unaffected"]
         part = self.texts[begin : begin + 2] in (["only", "its"], ["only", "the"]) or gone
         leaves = led == "from" and "to" in self.texts[group.end : group.end + 2]
-        if "than" in self.texts[group.end : group.end + 5] or part or leaves or led in ("for", "about"):
+        compared = "than" in self.texts[group.end : group.end + 5]
+        answered = after in _IS and self.line.text(group.end + 1) in self.asked  # "Which is larger?"
+        if (compared and not answered) or part or leaves or led in ("for", "about"):
             return "doubted"
+        if (
+            after in (",", ")")
+            and following[:1] == ["which"]
+            and _UNTRUE.intersection(self.texts[group.end + 2 : group.end + 6])
+        ):
+            return "denied"
         if _ELSE.intersection(self.texts[group.end : group.end + 3]):
             return "doubted"
         if self.line.hedged_at(group) or either or before in _DOUBTING or before == "toy" or self.statement.aside:
@@ -190,7 +201,9 @@ class _Entry:
         phrase, following = self.texts[group.start], self.line.text(group.end + 1)
         if group.start and self.texts[group.start - 1] in _ROMANCE and len(self.line.text(group.end)) > 2:
             return False
-        verb = following in ("it", "the", "a", "an", "this", "that", "him", "her", "them")
+        verb = following in ("it", "the", "a", "an", "this", "that", "him", "her", "them") or (
+            following in _PREPOSITIONS and self.line.text(group.end)[-1:] == "s"  # "a toaster sits on …"
+        )
         counted = phrase.isdigit() or any(spelt_numbers(phrase)) or phrase.endswith("ing")
         if not goes_on(self.line, group) or verb or counted or self.line.text(group.end) in _NOUN:
             return False
@@ -217,6 +230,8 @@ class _Entry:
             return True
         place = next((at for at, word in enumerate(named) if word in _PREPOSITIONS), None)
         noun = named[place - 1] if place else ""
+        if self.asked.intersection(named[: place + 1 if place is not None else 0]):
+            return False
         if place and "and" in named[:place]:
             return True
         return bool(place) and named[0] in ("a", "an", "the") and noun not in _KIND and not noun.endswith("ing")
@@ -250,7 +265,7 @@ class _Entry:
                 edge = phrase[-1] == "" if phrase is one else phrase[0] == ""
                 apposed = rest[:1] in (["a"], ["an"], ["the"]) and joint not in ("and", "or") and len(others) < 2
                 bare = [word for word in rest if word not in ("a", "an", "the")]
-                clause = len(bare) > 1 and (bare[0].endswith("ing") or bare[0] in ("i", "i'm", "we"))
+                clause = len(bare) > 1 and (bare[0].endswith(("ing", "ed")) or bare[0] in ("i", "i'm", "we"))
                 if edge and bare in others and not apposed and not clause and not _LIGHT.issuperset(bare):
                     return True
         return False
@@ -286,14 +301,15 @@ class _Entry:
 
 
 class _Reader:
-    def __init__(self, phrases: Sequence[str], exact: bool) -> None:
+    def __init__(self, phrases: Sequence[str], exact: bool, question: str = "") -> None:
         self.words = Phrases(phrases, exact=exact)
+        self.asked = frozenset(written_out(question)) - vocabulary.FILLER - _GRAMMAR
 
     def read(self, text: str, slots: Sequence[bool | None]) -> Parsed[bool]:
-        marked = in_our_words(self.words.marked(text))
+        marked = in_our_words(self.words.marked(about(UNLIKE.sub("", text), self.asked)))
         nothing = [frozenset[str]()] * len(slots)
         entries = [
-            _Entry(statement, Line(tokens(statement.text, "", self.words, nothing)), self.words.capital)
+            _Entry(statement, Line(tokens(statement.text, "", self.words, nothing)), self.words.capital, self.asked)
             for statement in statements(marked, self.words.marks)
         ]
         if not plain(text):
@@ -362,14 +378,20 @@ class _Reader:
         return entry is rest[0] and len(named) <= 2 and not _LIGHT.issuperset(named) and "!" not in entry.texts
 
 
-def answers_with(phrases: Sequence[str], response: Any, *, exact: bool = False) -> Parsed[bool]:
+_GRAMMAR = vocabulary.COPULA.union(vocabulary.VERB, vocabulary.PRONOUN, _PREPOSITIONS, _ARTICLE) | word_set(
+    "what which who where when why how colour color doing or and , ; : ?"
+)
+
+
+def answers_with(phrases: Sequence[str], response: Any, *, exact: bool = False, question: str = "") -> Parsed[bool]:
     """Return True if one of the phrases is the answer, False if another is, None if that is unclear.
 
+    With the question, clauses about other things do not count: `The coat is black, and the bag is white.`
     `exact` switches off what docs/scorings.md calls the same phrase: only case and spacing do not matter.
     """
-    reader, heard = _Reader(phrases, exact), said(response)
+    reader, heard = _Reader(phrases, exact, question), said(response)
     slots = [reader.read(content, ()).value for content in heard.slots]
-    read = reader.read(heard.text, slots)
+    read = reader.read(heard.text if slots else chosen(heard.text, question), slots)
     return UNREAD if read.value is False and reader.words.scattered(response) else read
 
 
@@ -410,7 +432,8 @@ def phrase(sample: Sample, episode: Episode, grading: Grading) -> Scores:
     """Score a word or a phrase. Target: `answer`, a text or a list of accepted texts, and optionally `exact`."""
     answer = _target(sample, "answer")
     accepted = [str(one) for one in answer] if isinstance(answer, list) else [str(answer)]
-    return _scores(answers_with(accepted, episode.answer, exact=bool(sample.target.get("exact"))), True)
+    exact = bool(sample.target.get("exact"))
+    return _scores(answers_with(accepted, episode.answer, exact=exact, question=_question(sample)), True)
 
 
 def _scores(read: Parsed[Any], expected: object, right: bool | None = None) -> Scores:

@@ -14,8 +14,10 @@ from sketchmark.answers import UNREAD, Parsed
 from sketchmark.answers.candidates import FIRST_WORDS, Words
 from sketchmark.answers.cleanup import FIRST_SLOT, Said, said
 from sketchmark.answers.decision import Reader
-from sketchmark.answers.findings import exists, read_finding
-from sketchmark.answers.vocabulary import APOSTROPHE, TABLES, any_word, word_set
+from sketchmark.answers.findings import read_finding
+from sketchmark.answers.foreign import read_foreign
+from sketchmark.answers.roles import statements
+from sketchmark.answers.vocabulary import APOSTROPHE, TABLES, any_word, in_our_words, word_set
 
 YES = word_set("yes yeah yep true correct 是 对 有 是的 对的 正确")
 NO = word_set("no nope false incorrect 否 不是 没有 不对 无 错 不 错误 不正确")
@@ -47,7 +49,9 @@ _SAID = re.compile(
 )
 _TRUTH = re.compile(
     r"\b(?:answer|verdict|result|response)\b(?: to [^.:\n]{1,60})?[^\w\n]{0,3}(?:is |: ?)?[^\w\n]{0,3}"
-    r"(?:(?P<yes>true|correct|affirmative)|(?P<no>false|incorrect|negative))(?=[^\w\n]{0,3}$)",
+    r"(?:(?P<yes>true|correct|affirmative)|(?P<no>false|incorrect|negative))(?=[^\w\n]{0,3}$)"
+    r"|^[^\w\n]{0,4}[\w.\[\]\"']{1,40}[ ]?(?:==?|:|->|→)[ ]?[\"']?"
+    r"(?:(?P<yes_code>true)|(?P<no_code>false))(?=[^\w\n]{0,3}$)",
     re.IGNORECASE | re.MULTILINE,
 )
 _WHOLE = (
@@ -79,6 +83,15 @@ _TURNED = re.compile(rf"\b(?:but|however|yet),? (?:actually,? |in fact,? )?{_WHO
 
 _OFFER = re.compile(TABLES["offers"], re.IGNORECASE)
 """A yes to the request itself: `Yes, I can help`."""
+_LONG = re.compile(
+    r"\b(?:(?P<yes>y+e+s{2,}|ye{2,}s+|yass+|u+h[ -]huh|mm[ -]?hm+)|no{2,}|nuh[ -]uh|uh[ -]uh)\b", re.IGNORECASE
+)
+"""Spoken forms: `Yesss`, `Nooo`, `Uh-huh`."""
+_TO_THE_QUESTION = re.compile(
+    r"\b(?:to|on) (?:the|your) question (?:of )?whether [^:;,\n]{1,100}[:;,]\s", re.IGNORECASE
+)
+_CONCEDED = re.compile(r"(?<=[.!?] )(?:yes|no|sure|true|granted),? [^.!?\n]{1,120}?,? (?=but\b)", re.IGNORECASE)
+"""A concession after the answer: `No. Yes, it looks similar, but …`."""
 _UNKNOWN = re.compile(any_word(word_set(TABLES["unknown"])), re.IGNORECASE)
 _ASKED = re.compile(TABLES["open_questions"])
 _EVEN = re.compile("(?:{0})[^.!?。\\n]{{1,30}}(?:{0})".format(any_word(word_set(TABLES["unsure"]))), re.IGNORECASE)
@@ -102,6 +115,8 @@ class _YesNo(Words):
     def marked(self, text: str) -> str:
         if len(_MARKS.findall(text)) == 1:
             text = _MARKED.sub(lambda mark: "yes" if mark["yes"] else "no" if mark["no"] else " ", text)
+        text = _LONG.sub(lambda word: "yes" if word["yes"] else "no", _CONCEDED.sub(" ", text))
+        text = _TO_THE_QUESTION.sub("answer: ", text)
         text = _UNKNOWN.sub(" i cannot tell ", _OFFER.sub(" ", text.translate(APOSTROPHE)))
         text = _EVEN.sub(" yes or no. ", _ASKED.sub(" whether ", text))
         text = _CONTRADICTED.sub(" yes or no. ", _BOTH.sub(" yes or no. ", text))
@@ -126,7 +141,9 @@ def read_yes_no(response: Any, question: str = "") -> Parsed[bool]:
     verdict = _READER.read(heard)
     if verdict.letters:
         rest = _FIRST_WORD.sub("", heard.text, count=1)
-        contradicts = rest != heard.text and read_finding(rest, question) is (verdict.letters != {"Y"})
+        contradicts = (
+            bool(question) and rest != heard.text and read_finding(rest, question) is (verdict.letters != {"Y"})
+        )
         return UNREAD if contradicts else Parsed(verdict.letters == {"Y"}, verdict.how)
     if _UNKNOWN.search(heard.text):
         return UNREAD
@@ -134,7 +151,8 @@ def read_yes_no(response: Any, question: str = "") -> Parsed[bool]:
     if marked and not _READER.read(Said(heard.slots[-1], ())).claimed:
         found = read_finding(heard.slots[-1], question)
     else:
-        found = None if verdict.claimed or heard.slots else read_finding(heard.text, question)
+        withdrawn = verdict.claimed and any(one.takes_back for one in statements(in_our_words(heard.text)))
+        found = None if (verdict.claimed and not withdrawn) or heard.slots else read_finding(heard.text, question)
     if found is None and not (verdict.claimed or heard.slots):
-        found = exists(heard.text.translate(APOSTROPHE), question)
+        found = read_foreign(heard.text, question)
     return UNREAD if found is None else Parsed(found, "marked" if marked else "reply")
