@@ -276,7 +276,8 @@ _ONE_BEFORE = re.compile(
     re.I,
 )
 _ONE_AFTER = re.compile(
-    r"\s?(?:\Z|[.!)\n\"]|(?!(?:of|can|more|or|is|must|could|finds|needs|sees|gets|counts|near|with|in|on|at|by|behind|beside|wears|that)\b)[a-z]+\b)",
+    r"\s?(?:\Z|[.!)\n\"]|(?!(?:of|can|more|or(?! two)|is|must|could|finds|needs|sees|gets"
+    r"|counts|near|with|in|on|at|by|behind|beside|wears|that)\b)[a-z]+\b)",
     re.I,
 )
 _COUNTED = re.compile(
@@ -293,6 +294,15 @@ _WIDE = re.compile(
 _ARTICLES = word_set("un um uno bir on een")
 _SHARED = word_set("on once due un um uno sei six null bir otto een elf acht vier")
 """Number words that mean something else in another language; they count only as a whole reply."""
+
+
+_FOREIGN_TENS = {
+    key(word): float(ten)
+    for row in TABLES["tens"].values()
+    for ten, word in zip(range(20, 100, 10), row.split(), strict=False)
+}
+_TENS_BEFORE = re.compile(rf"({any_word(_FOREIGN_TENS)})(?:[ ](?:y|e|et))?[ -]\Z", re.IGNORECASE)
+_LONGEST_TENS = 20
 
 
 def spelt_numbers(text: str) -> Iterator[tuple[int, int, float]]:
@@ -315,7 +325,9 @@ def spelt_numbers(text: str) -> Iterator[tuple[int, int, float]]:
         word = key(found[0])
         known = word not in _SHARED or whole == found[0] or (word not in _ARTICLES and decimal_comma(text))
         if word not in _ENGLISH and known:
-            yield found.start(), found.end(), float(values[word])
+            tens = _TENS_BEFORE.search(text, max(0, found.start() - _LONGEST_TENS), found.start())
+            more = _FOREIGN_TENS[key(tens[1])] if tens and 0 < values[word] < 10 else 0.0
+            yield tens.start() if tens and more else found.start(), found.end(), more + values[word]
 
 
 def _spelt(found: re.Match[str]) -> float:
