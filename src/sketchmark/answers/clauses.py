@@ -354,8 +354,6 @@ class Line:
                 return None
             if (words.is_negator(word) and word != "than") or word in words.WRONG:
                 return False
-            if word in ("almost", "nearly", "partly", "partially"):
-                return False
             if word == "too" and not self.ends(place + 1):
                 return False
             if word in words.RIGHT and head in ("is", "are", "seems", "looks", "appears", "must", "should"):
