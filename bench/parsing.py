@@ -355,7 +355,7 @@ def _sampled(splits: Sequence[str], size: int, reader: Callable[[Labelled], obje
     ]
     verdicts: Counter[str] = Counter()
     random.Random(26).shuffle(unparsed)
-    clear = [one for one in unparsed if one.template.clear][: size // 2]
+    clear = [one for one in unparsed if one.template.clear][: 2 * size // 3]
     unclear = [one for one in unparsed if not one.template.clear][: size - len(clear)]
     for place, one in enumerate((*clear, *unclear)):
         verdict = outcome(one, reader)

@@ -232,7 +232,9 @@ class Reader:
     def _decided(self, made: Sequence[Claim], entries: Sequence[Entry]) -> Commitment:
         last = made[-1]
         strength = _STRENGTH[last.how]
-        if strength < _STRENGTH["announced"] and self._is_reopened(last, entries):
+        end = entries[-1].line
+        truncated = bool(self.letters) and not self.opening and not end.groups and end.breaks_off
+        if strength < _STRENGTH["announced"] and (truncated or self._is_reopened(last, entries)):
             return UNDECIDED
         for claim in made[:-1] if not self.several else ():
             differs = claim.letters != last.letters and len(claim.letters) == 1

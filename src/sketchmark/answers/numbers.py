@@ -49,7 +49,7 @@ _SHIFTED_BEFORE = re.compile(
     rf"(?<!adds )(?<!add )(?:{_BOUNDS['before']})\s?\Z|[≥≤√±]\s?\Z|(?<![-=\w])[<>]\s?\Z", re.I
 )
 _SHIFTED_AFTER = re.compile(
-    rf"\s?(?:[只个個匹台人마리개명]{{1,2}}\s?)?(?:{_BOUNDS['after']})|[ ](?:times|up[ ]to)[ ]\d|[ ]?√|\+(?!\s?\d)",
+    rf"\s?(?:[只个個匹台人마리개명]{{1,2}}\s?)?(?:{_BOUNDS['after']})|[ ](?:times|up[ ]to)[ ]\d|[ ]?[√±]|\+(?!\s?\d)",
     re.I,
 )
 _NAMED = re.compile(
@@ -66,6 +66,31 @@ _COMPARED = re.compile(
 )
 _PART = re.compile(
     r"[ ](?:of[ ](?:them|which|these|those|whom)|davon|d'entre|de (?:ellos|ellas|eles|elas)|di (?:loro|essi))\b", re.I
+)
+_PART_BEFORE = re.compile(
+    r"(?:\b(?:davon|dont|of which|of whom|including|de l[oa]s cuales|di cui|d[oa]s quais|waarvan|bunlardan)\s"
+    r"|из них\s|其中|うち)"
+    r"(?:sind |are |is |son |sont )?\Z",
+    re.I,
+)
+_LABEL_BEFORE = re.compile(
+    r"(?:\b(?:labell?ed|marked|numbered|reads?|bearing|with the number|numeral|digit)"
+    r"|(?<!total)(?<!the)(?<!a)\snumber)\s(?:the |a |as |with )?\Z",
+    re.I,
+)
+_NO_COUNT_AFTER = re.compile(r"(?:st|nd|rd|th)\b|[ ](?:pixels?|px|dpi|painted|written|printed)\b", re.I)
+"""Numbers that name, order or measure a thing do not answer "how many": `boat number 7`, `the 7th`, `640 pixels`."""
+_UNIT = r"(?:[kcm]?m|kg|g|lbs?|mi(?:les?)?|ft|feet|inch(?:es)?|yards?|°[CF]|degrees|m?l|h|min(?:utes)?|hours?)"
+_EITHER = re.compile(
+    r"(?P<one>\d[个個只艘隻척개명匹台人本枚]{0,2})(?:\s?(?:[~〜～到至]|から|에서)\s?|\s(?:up|down)\sto\s)(?=\d)"
+    rf"|(?P<measure>\d ?{_UNIT}),?\s(?:i\.e\.|that is|or about|or roughly|equivalent to),?\s(?=\d)",
+    re.I,
+)
+"""Two numbers of which the reply gives no single one: a range, or a measure in two units."""
+_BELOW_ZERO = re.compile(
+    r"(?<![\d.,-])(\d[\d.,]{0,9})"
+    r"(?=[ ]?(?:°[ ]?[CF]?|degrees?)?(?: (?:celsius|fahrenheit))? below (?:zero|freezing))",
+    re.I,
 )
 _SURE = re.compile(r"[ ]?%?[ ](?:sure|confident|certain|confidence|probability|chance)\b", re.IGNORECASE)
 _NOTHING = re.compile(
@@ -93,7 +118,7 @@ _PRODUCT = re.compile(r"(?-i:\A[A-Z][a-z]+) \Z")
 """Part of a name if a verb in the singular follows: `Windows 11 is installed`."""
 _SINGULAR = re.compile(r" (?:is|was|has|runs) ")
 _ONE_OF = re.compile(r"\bone of (?=(?:the |these )?\d)", re.I)
-_MINUS = re.compile(r"(?<![\w)])(?<![\d°)%] )(?<!degrees )(?:minus|negative) (?=\d)", re.I)
+_MINUS = re.compile(r"(?<![\w)])(?<![\d°)%] )(?<!degrees )(?<!plus or )(?:minus|negative) (?=\d)", re.I)
 _LIST_MARK = re.compile(r"^[ ]?(\d{1,2})[.)][ ]\S", re.MULTILINE)
 _EITHER_WAY = re.compile(r"\d{1,3}[.,]\d{3}(?![\d.,])")
 """`12.480` is a fraction in English and a whole number in German."""
@@ -126,16 +151,19 @@ def _unlabelled(text: str) -> str:
 class _Numbers(Words):
     """Finder of the numbers in one reply."""
 
-    def __init__(self) -> None:
+    def __init__(self, question: str = "") -> None:
         super().__init__({})
+        self.question, self.counts = question, bool(_HOW_MANY.search(question)) and "number" not in question
         self.places: dict[str, int] = {}
 
     def marked(self, text: str) -> str:
         text = _SQUARED.sub(r" \g<unit>", _unlabelled(_ONE_OF.sub("", text)))
         text = _NONE.sub("0", _DEGREES.sub(" degrees", _SHARE.sub(" versus ", text)))
         text = _SINGLE.sub(lambda one: f"{one[1] or one[2] or ''}1 ", text)
-        comma = decimal_comma(text)
+        comma = decimal_comma(f"{text}\n{self.question}")
+        text = _BELOW_ZERO.sub(r"-\1", text)
         text = self._spelt(_MINUS.sub("-", _NOTHING.sub(lambda found: f"{found[1] or ''} 0", text)))
+        text = _EITHER.sub(lambda found: f"{found['one'] or found['measure']} versus ", text)
         marks = list(_LIST_MARK.finditer(text))
         listed = {mark.start(1) for mark in marks if len(marks) > 1 or mark[1] == "1"}
         marked = NUMBER.sub(lambda found: found[0] if found.start() in listed else self._number(found, comma), text)
@@ -145,7 +173,7 @@ class _Numbers(Words):
     def _spelt(self, text: str) -> str:
         """Write number words as digits."""
         out, at = [], 0
-        for start, end, value in sorted(spelt_numbers(text)):
+        for start, end, value in sorted(spelt_numbers(text), key=lambda one: (one[0], -one[1])):
             if start >= at:
                 out += [text[at:start], f"{value:.15g}" if value % 1 else f"{value:.0f}"]
                 at = end
@@ -159,7 +187,9 @@ class _Numbers(Words):
         if value is None or _OPERATOR.match(text, found.end()) or _OPERATED.search(before[-12:]):
             return found[0]
         product = _PRODUCT.search(before) and found.start() < 40 and _SINGULAR.match(text, found.end())
-        part = _PART.match(text, found.end()) if self.places else None
+        part = (_PART.match(text, found.end()) or _PART_BEFORE.search(before)) if self.places else None
+        if self.counts and (_LABEL_BEFORE.search(before) or _NO_COUNT_AFTER.match(text, found.end())):
+            return "… "
         if product or part or _NAMED.search(before) or _COMPARED.search(before) or _SURE.match(text, found.end()):
             return "… "
         name = repr(value)
@@ -198,7 +228,7 @@ class _NumberReader(Reader):
             return UNDECIDED
         if claim.how == "marked":
             return super()._decided(made, entries)
-        if _UNCOUNTED.search(entries[-1].statement.text):
+        if _UNCOUNTED.search(entries[-1].statement.text) or _is_cut_short(entries):
             return UNDECIDED
         if claim.how in ("stated", "announced") and not claim.final and _is_one_of_several(entries, claim):
             return UNDECIDED
@@ -221,7 +251,7 @@ class _NumberReader(Reader):
     def _whole(self, entries: Sequence[Entry]) -> Commitment:
         """Without a claim, take the only number, the total of the others, or the result of the last statement."""
         found = _named(entries)
-        if any(entry.listed for entry in entries) or not found:
+        if any(entry.listed for entry in entries) or not found or _is_cut_short(entries):
             return UNDECIDED if found else NOTHING
         values = [group.letters for _, group in found]
         looped = len(values) > 1 and len(set(values)) == 1
@@ -239,8 +269,17 @@ class _NumberReader(Reader):
             return self._checked(total, "reply")
         if (not others or self._concludes(last, others, entries)) and last.statement.stated:
             group = _result(last.line)
+            ends = group and group.start > 1 and last.line.at_edge(group)  # unlike "3 berths are empty"
+            if group and others and not (ends or last.statement.corrects or _calls(last.line, group)):
+                return NOTHING
             return self._checked(group.letters, "reply") if group else NOTHING
         return NOTHING
+
+
+def _is_cut_short(entries: Sequence[Entry]) -> bool:
+    """Return whether a truncated reply ends before its last number: `Boats behind:`, `Then I count`."""
+    last = entries[-1].line
+    return bool(last.tokens) and not last.groups and last.tokens[-1].text in (":", "count", "see", "get")
 
 
 def _is_one_of_several(entries: Sequence[Entry], claim: Claim) -> bool:
@@ -342,7 +381,11 @@ def _parallel(line: Line, groups: Sequence[Group]) -> bool:
     return cues <= {"has", "have"} or (cues == {"="} and len(names) == len(led))
 
 
-_UNCOUNTED = re.compile(r"\b(?:can't|cannot|can not|couldn't|don't|do not) (?:tell|say|know) how many\b", re.I)
+_UNCOUNTED = re.compile(
+    r"\b(?:can't|cannot|can not|couldn't|don't|do not) (?:tell|say|know) how many\b"
+    r"|\b(?:may|might|could) be (?:a few |some |several )?(?:more|others)\b|\bmore (?:may|might|could) be\b",
+    re.I,
+)
 _SCALED = re.compile(r"\b(?:how many|in) (thousand|million|billion)s?\b", re.I)
 _HOW_MANY = re.compile(TABLES["counting"], re.I)
 _ALL_OF_THEM = re.compile(r"\b(?:are|were|is) there\b|\b(?:total|altogether|in all|overall)\b", re.I)
@@ -352,7 +395,10 @@ _COUNTED_NOUN = re.compile(
 _PART_OF = re.compile(r"(\b\d{1,9}|\b[a-z]{3,9})(?: out)? of (?:the |a total of )?(?=\d)(?:\d{1,9})", re.I)
 _ABSENT = re.compile(words.any_word(words.word_set(TABLES["existence"]["no"])), re.I)
 _EACH = re.compile(r"(?<![\d.,])(\d{1,9})[^\d.,;:\n]{0,30}\b(?:each|apiece)\b", re.I)
+_RATE = re.compile(r"(?<![\d.,])(\d{1,9})(?: [a-z]+)? (?:per|every|an? (?:day|week|month|year|hour|minute))\b", re.I)
 _EACH_OF = re.compile(r"\b(?:each|every|per)\b", re.I)
+_PLACES = words.word_set("in on at near behind")
+"""Words after a number that counts the same thing as the one before: `7 boats here, 4 in the back`."""
 _NEAR = 8
 """Words between two numbers that are joined."""
 _YEARS = range(1000, 2101)
@@ -369,7 +415,9 @@ def read_number(response: Any, question: str = "") -> Parsed[float]:
     heard = replace(heard, text=without_context(heard.text, question))
     if counts and (noun := _noun(question)):
         heard = replace(heard, text=re.sub(rf"(?<=\d ){_OF_WHICH}(?={re.escape(noun)})", "", heard.text))
-    reader = _NumberReader("", _Numbers())
+    if _UNCOUNTED.search(heard.text[-_SHORT:]) and not heard.slots:
+        return UNREAD
+    reader = _NumberReader("", _Numbers(question))
     verdict = reader.read(heard)
     if verdict.letters:
         value = float(min(verdict.letters))
@@ -379,12 +427,17 @@ def read_number(response: Any, question: str = "") -> Parsed[float]:
         if asked and said_so and not _SCALED.search(heard.text):
             value /= SCALES[words.key(asked[1])]  # "How many million tonnes?"
         found = None if dated and question else value
+        if counts and verdict.how in ("reply", "concluded") and _other_noun(value, heard.text, question):
+            asked_for = _asked_for(reader.entries(heard.text), heard.text, question, counts)
+            found = found if asked_for is None else asked_for
     elif heard.slots or not question:
         return UNREAD
     else:
         found = _asked_for(reader.entries(heard.text), heard.text, question, counts)
     shared = not _EACH_OF.search(question) and any(
-        words.number(one[1]) == found for one in _EACH.finditer(heard.text)
+        words.number(one[1]) == found
+        for rate in ((_EACH, _RATE) if counts else (_EACH,))
+        for one in rate.finditer(heard.text)
     )
     return UNREAD if found is None or shared else Parsed(found, verdict.how if verdict.letters else "reply")
 
@@ -396,6 +449,12 @@ def _noun(question: str) -> str:
     """Return the thing that a question counts, without its plural."""
     asked = _COUNTED_NOUN.search(question)
     return words.stem(asked[1].split()[-1].casefold()) if asked else ""
+
+
+def _other_noun(value: float, text: str, question: str) -> bool:
+    """Return whether a number counts another thing than the question: `7 boats; 3 berths are empty`."""
+    after = re.search(rf"(?<![\d.,]){value:g} ([a-z]+s)\b", text)
+    return after is not None and words.stem(after[1]) != _noun(question)
 
 
 def _asked_for(entries: Sequence[Entry], text: str, question: str, counts: bool) -> float | None:
@@ -423,4 +482,5 @@ def _asked_for(entries: Sequence[Entry], text: str, question: str, counts: bool)
             if noun
             in [words.stem(line.text(place)) for place in range(group.end, min(group.end + 3, len(line.tokens)))]
         }
-    return found.pop() if len(found) == 1 else None
+    bare = any(line.text(group.end) in _PLACES and float(min(group.letters)) not in found for line, group in groups)
+    return found.pop() if len(found) == 1 and not bare else None

@@ -325,7 +325,8 @@ _ONE_BEFORE = re.compile(
     re.I,
 )
 _ONE_AFTER = re.compile(
-    r"\s?(?:\Z|[.!)\n\"]|(?!(?:of|can|more|or|is|must|could|finds|needs|sees|gets|counts|near|with|in|on|at|by|behind|beside|wears|that)\b)[a-z]+\b)",
+    r"\s?(?:\Z|[.!)\n\"]|(?!(?:of|can|more|or(?! two)|is|must|could|finds|needs|sees|gets"
+    r"|counts|near|with|in|on|at|by|behind|beside|wears|that)\b)[a-z]+\b)",
     re.I,
 )
 _COUNTED = re.compile(
