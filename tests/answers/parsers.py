@@ -17,10 +17,10 @@ from sketchmark import FilledPrompts, Options, Reply, Sample, answers, folder, s
 from sketchmark.answers import (
     choices,
     cleanup,
+    equality,
     findings,
     numbers,
     phrases,
-    records,
     text_metrics,
     vocabulary,
     yes_no,
@@ -123,9 +123,11 @@ PARSERS: Mapping[str, Read] = {
     "answers.yes_no: yesno": yes_no.read_yes_no,
     "answers.findings": lambda text: yes_no.read_yes_no(text, "Is there a heart in the left lung?"),
     "answers.questions": lambda text: yes_no.read_yes_no("There is no heart.", text),
-    "answers.records": lambda text: records.about(records.chosen(text, "What is the heart?"), frozenset({"heart"})),
-    "answers.foreign": lambda text: yes_no.read_yes_no(text, "¿Hay un corazón en el pulmón izquierdo?"),
-    "answers.foreign: question": lambda text: yes_no.read_yes_no("No hay corazón. Es grande.", text),
+    "answers.equality: records": lambda text: equality.about(
+        equality.chosen(text, "What is the heart?"), frozenset({"heart"})
+    ),
+    "answers.yes_no: foreign": lambda text: yes_no.read_yes_no(text, "¿Hay un corazón en el pulmón izquierdo?"),
+    "answers.yes_no: foreign question": lambda text: yes_no.read_yes_no("No hay corazón. Es grande.", text),
     "answers.findings: question": lambda text: findings.read_finding("There is no heart. It is large.", text),
     "worlds.moves: moves": lambda text: moves.tagged_moves(text, "official"),
     "worlds.moves: moves, lenient": lambda text: moves.tagged_moves(text, "lenient"),

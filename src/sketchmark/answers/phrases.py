@@ -16,9 +16,8 @@ from sketchmark.answers.candidates import tokens
 from sketchmark.answers.choices import lettered, read_choice
 from sketchmark.answers.clauses import Group, Line
 from sketchmark.answers.cleanup import FIRST_SLOT, said
-from sketchmark.answers.equality import Phrases
+from sketchmark.answers.equality import UNLIKE, Phrases, about, chosen
 from sketchmark.answers.numbers import read_number
-from sketchmark.answers.records import UNLIKE, about, chosen
 from sketchmark.answers.roles import CLAUSE, Statement, announced, goes_on, is_bare, statements
 from sketchmark.answers.text_metrics import bleu, rouge, token_overlap, words
 from sketchmark.answers.vocabulary import SETS, in_our_words, spelt_numbers, word_set, written_out

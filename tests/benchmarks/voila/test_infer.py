@@ -14,7 +14,7 @@ from sketchmark import Context, Model, Options, Reply
 from sketchmark.benchmarks.voila.results_file import pair
 from sketchmark.benchmarks.voila.totals import by_judge, by_rule
 from sketchmark.cli import root as cli
-from sketchmark.commands.voila_infer import Inference, infer
+from sketchmark.commands.voila import Inference, infer
 from sketchmark.errors import BadInput, CallFailed, RunConflict
 from sketchmark.folder import RunFolder
 from sketchmark.serve import serving
