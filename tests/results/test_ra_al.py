@@ -16,7 +16,7 @@ from sketchmark.media import Picture
 from sketchmark.worlds import maze as maze_scoring
 from sketchmark.worlds.maze import board as mazes
 from tests.core.helpers import colour
-from tests.core.test_cli import sketchmark as command
+from tests.command_line import sketchmark as command
 from tests.runs.making import make_episode
 
 JUDGES = '''
