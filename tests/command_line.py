@@ -23,17 +23,17 @@ class Done:
     stderr: str
 
 
-def sketchmark(*words: object, cwd: Path | None = None, env: Mapping[str, str] | None = None) -> Done:
-    """Run `sketchmark WORDS` as the shell would, in a folder and with more variables. Signals, workers that are killed,
+def sketchmark(*words: object, cwd: Path | None = None, env: Mapping[str, str | None] | None = None) -> Done:
+    """Run `sketchmark WORDS` as the shell would, in a folder and with other variables (None: without one). Signals,
     terminals and what a command imports need a process of their own."""
     out, err = (io.TextIOWrapper(io.BytesIO(), "utf-8", newline="") for _ in range(2))
     loggers = [logging.getLogger(name) for name in (None, "sketchmark.told", "sketchmark.progress")]
     before = [(one.level, one.propagate, list(one.handlers)) for one in loggers]
     logging.getLogger().handlers = []  # pytest's own would keep `main` from adding one
     try:
-        with patch.dict(os.environ, env or {}), chdir(cwd) if cwd else nullcontext():
-            with redirect_stdout(out), redirect_stderr(err):
-                main([str(word) for word in words])
+        with patch.dict(os.environ), chdir(cwd) if cwd else nullcontext(), redirect_stdout(out), redirect_stderr(err):
+            _set(env or {})
+            main([str(word) for word in words])
     except SystemExit as ended:
         code = ended.code
     finally:
@@ -42,6 +42,13 @@ def sketchmark(*words: object, cwd: Path | None = None, env: Mapping[str, str] |
                 added.close()
             one.level, one.propagate, one.handlers = level, propagate, handlers
     return Done(code if isinstance(code, int) else 0, *(_text(stream) for stream in (out, err)))
+
+
+def _set(env: Mapping[str, str | None]) -> None:
+    for name, value in env.items():
+        os.environ.pop(name, None)
+        if value is not None:
+            os.environ[name] = value
 
 
 def _text(stream: io.TextIOWrapper) -> str:

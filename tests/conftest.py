@@ -27,6 +27,12 @@ def _own_cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Mon
     return folder
 
 
+@pytest.fixture(autouse=True)
+def _no_workers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let `--engine auto` mean this process: two workers start in 1.5 s of CPU, longer than most runs of tests."""
+    monkeypatch.setattr("sketchmark.runs.engine._PAYS", 1_000_000)
+
+
 @pytest.fixture(scope="session")
 def played(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., RunFolder]:
     """Return `sketchmark.testing.played` for this session: each run is executed once for all tests and workers."""

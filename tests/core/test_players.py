@@ -48,7 +48,7 @@ def test_drawing_helps_the_sketcher_and_a_canvas_that_shows_nothing_of_it_takes_
         "maze,sliding",
         mode="direct,visual_cot",
         canvas="own,blank,other,oracle",
-        limit=60,
+        limit=40,
         output_path=tmp_path,
     ).folder
     gains = {(gain.task, gain.canvas): gain for gain in folder.results().gains}

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 import sketchmark
+from sketchmark import Sample
 from sketchmark.benchmarks.questions import rows
 from sketchmark.benchmarks.questions.samples import QuestionFile
-from sketchmark.episode.sample import Sample
 from tests.benchmarks.questions.files import picture
 from tests.command_line import sketchmark as say
 
