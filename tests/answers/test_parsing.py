@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from pytest import approx
 
@@ -141,3 +143,13 @@ def test_numbers_are_read_with_their_signs_and_separators() -> None:
     assert number("nan") is None
     assert number("1_0") is None
     assert number("lung") is None
+
+
+@pytest.mark.parametrize(
+    "options",
+    [["sand", "snow"], ["B", "A"], ["b.", "(A)"], ["yes", "no"], ["3", "12"], ["", "snow"], {"b": "up", "a": "left"}],
+)
+def test_a_single_letter_is_parsed_as_with_a_space_behind_it(options: Any) -> None:
+    """The shortcut for a letter must not change what the parser finds."""
+    for letter in "ABCab1":
+        assert read_choice(letter, options) == read_choice(f"{letter} ", options)

@@ -130,3 +130,20 @@ def test_every_look_at_spoilt_bytes_succeeds_or_is_a_bad_picture(kind: str) -> N
         for look in LOOKS:
             with suppress(BadPicture):
                 look(picture)
+
+
+def test_a_png_is_plain_only_if_nothing_in_it_can_change_its_look() -> None:
+    """An orientation may follow the pixels, and a header may be damaged or promise too many pixels."""
+    whole = png((b"\0" + bytes(120)) * 24)
+    exif = Image.Exif()
+    exif[0x0112] = 6
+    turned = chunk(b"eXIf", exif.tobytes()[6:])
+    assert Picture.from_bytes(whole).is_plain
+    assert Picture.from_bytes(saved("PNG", dpi=(72, 72))).is_plain
+    clear = png((b"\0" + bytes(120)) * 24, more=chunk(b"tRNS", bytes(6)))
+    for other in (clear, whole[:-12] + turned + whole[-12:], whole[:33] + turned + whole[33:]):
+        assert not Picture.from_bytes(other).is_plain
+    huge = struct.pack(">2I5B", 40_000, 24_000, 8, 2, 0, 0, 0)
+    for broken in (whole[:18] + b"\1" + whole[19:], whole[:8] + chunk(b"IHDR", huge) + whole[33:]):
+        with pytest.raises(BadPicture):
+            _ = Picture.from_bytes(broken).is_plain

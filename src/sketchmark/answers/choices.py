@@ -31,12 +31,17 @@ def lettered(options: Sequence[str] | Mapping[str, str]) -> dict[str, str]:
     return dict(options) if isinstance(options, Mapping) else dict(zip(ascii_uppercase, options, strict=False))
 
 
+_CAPITALS = frozenset(ascii_uppercase)
+_TWO = re.compile("[0-9A-Za-z]{2}")
 _MARKS = str.maketrans(dict.fromkeys(".,;:()[]/|&", " "))
 
 
 def read_choice(response: Any, options: Sequence[str] | Mapping[str, str], question: str = "") -> Parsed[str]:
     """Parse the letter of the option that a reply commits to. The question matters if the options are yes and no."""
     known = lettered(options)
+    bare = isinstance(response, str) and response in known and known.keys() <= _CAPITALS
+    if bare and all(map(_TWO.search, known.values())):  # a shortcut: no option's text is a single letter
+        return Parsed(response, "reply")
     labels = _labels(known)
     asked = dict(zip(labels, known.values(), strict=True))
     heard = said(_relabelled(response, labels, asked))

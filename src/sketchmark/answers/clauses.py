@@ -25,9 +25,10 @@ _SUBJECTS = word_set("i we i'd i'll i'm we'd we'll let let's , ; : . ( and")
 _OF_OTHERS = word_set("than nor without except no none whether")
 _ARTICLE = word_set("a an the")
 _BESIDE = word_set("of side next to above below under behind hand")
-_YES, _NO = word_set("✓ ✔ ✅ ☑ ← ⬅ 👈"), word_set("✗ ✘ ❌ × ✖ 🚫")
+_YES, _NO = word_set("✓ ✔ ✅ ☑ ← ⬅ 👈 👍 💯 🎯"), word_set("✗ ✘ ❌ × ✖ 🚫 👎 ⛔ 🙅")
 _VERDICT_MARKS = _YES | _NO
 _IS = word_set("is was are")
+_ADVERB = word_set("clearly definitely certainly surely obviously probably also really actually indeed simply")
 _RELATIVE = word_set("which who that where the with being having as")
 _NO_LABEL = words.OPTION | SETS["no_label"]
 """Words of labels that do not announce an answer."""
@@ -260,6 +261,8 @@ class Line:
                 return before
         while (is_mark(self.text(end)) and self.text(end) not in _VERDICT_MARKS) or self._is_noun(end):
             end += 1
+        while self.text(end) in _ADVERB and self.text(end + 1) in words.VERB:
+            end += 1
         head, following = self.text(end), self.text(end + 1)
         if head in _VERDICT_MARKS:
             return head in _YES
@@ -294,7 +297,7 @@ class Line:
         if head in ("correct", "right", "true", "wrong", "incorrect", "false") and self.ends(end + 1):
             return head in ("correct", "right", "true")
         if head == "best":
-            return True if following in ("fits", "matches", "describes", "represents", "explains") else None
+            return True if following.endswith("s") and following.isalpha() else None
         if head not in words.VERB:
             late = [self.text(place) for place in range(end, min(end + 3, len(self.tokens)))]
             if "not" in late and self.ends(end + late.index("not") + 1) and head not in words.BREAK:
@@ -326,6 +329,10 @@ class Line:
             return said in _YES
         if said in ("this", "it", "that") and following in words.VERB:
             return self._predicate(place + 1)
+        if said in words.VERB and following == "not":
+            return False
+        if following in _VERDICT_MARKS and self.ends(place + 2):
+            return following in _YES
         if said == "not":
             return False if following in words.RIGHT | {"possible", "it"} else None
         if said in words.WRONG - {"not", "out", "exclude"} and (said != "no" or self.ends(place + 1)):

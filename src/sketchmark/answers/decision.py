@@ -263,6 +263,9 @@ class Reader:
         if not entries:
             return NOTHING
         first = entries[0] if self.opening else next((one for one in entries if not _says_nothing(one)), entries[0])
+        ending = entries[-1].line
+        if (ending.tokens and ending.tokens[-1].text == ":") or (first is not entries[0] and ending.breaks_off):
+            return NOTHING
         labels = {entry.letters for entry in entries if entry.shape in ("label", "bare", "own", "words")}
         skipped = (
             first is not entries[0] and first.line.text(first.line.groups[0].end) == ":"

@@ -92,6 +92,7 @@ _SQUARED = re.compile(r"(?<=[\d ])(?P<unit>[kcmd]?m|in|ft|yd|s)\^\{?-?[123]\}?")
 _PRODUCT = re.compile(r"(?-i:\A[A-Z][a-z]+) \Z")
 """Part of a name if a verb in the singular follows: `Windows 11 is installed`."""
 _SINGULAR = re.compile(r" (?:is|was|has|runs) ")
+_ONE_OF = re.compile(r"\bone of (?=(?:the |these )?\d)", re.I)
 _MINUS = re.compile(r"(?<![\w)])(?<![\d°)%] )(?<!degrees )(?:minus|negative) (?=\d)", re.I)
 _LIST_MARK = re.compile(r"^[ ]?(\d{1,2})[.)][ ]\S", re.MULTILINE)
 _EITHER_WAY = re.compile(r"\d{1,3}[.,]\d{3}(?![\d.,])")
@@ -130,7 +131,7 @@ class _Numbers(Words):
         self.places: dict[str, int] = {}
 
     def marked(self, text: str) -> str:
-        text = _SQUARED.sub(r" \g<unit>", _unlabelled(text))
+        text = _SQUARED.sub(r" \g<unit>", _unlabelled(_ONE_OF.sub("", text)))
         text = _NONE.sub("0", _DEGREES.sub(" degrees", _SHARE.sub(" versus ", text)))
         text = _SINGLE.sub(lambda one: f"{one[1] or one[2] or ''}1 ", text)
         comma = decimal_comma(text)

@@ -37,6 +37,7 @@ _END = re.compile(
     re.I,
 )
 _CONCESSION = re.compile(r"(?:while|although|though|even though|despite|much as)\b[^,]{0,300},\s", re.I)
+_CONCEDES = re.compile(r"(?:while|although|though|even though)\b", re.I)
 _WEIGHED = re.compile(
     r"\A(?:so,? )?(?:(?:after|when|having|by) (?:\w+ )?(?:weigh|compar|consider|contrast)(?:ing|ed)\b"
     r"(?! (?:everything|all))[^,.;]{1,120}"
@@ -98,7 +99,7 @@ _QUOTED = re.compile(r"(?P<lead>[^.!?\n\"“”«»„「」]{0,160})[\"“«„
 
 _TORN = re.compile(
     r"\b(?:back and forth|can(?:no|')t decide|undecided|torn between|not commit|not sure which"
-    r"|hard to (?:say|tell|choose)"
+    r"|hard to (?:say|tell|choose)|(?:not|n't) (?:yet )?(?:settled|agreed)"
     r"|\Aso (?:does|is|do|are)\b|toss-?up|coin flip|could go either way"
     r"|(?:just|equally) as (?:well|likely|plausible|possible)|equally (?:well|likely|plausible|possible|good)"
     r"|(?:actually|but|hmm|then again|now),? i(?:'m| am) (?:really |honestly )?"
@@ -146,7 +147,8 @@ class Statement:
 
     @property
     def refused(self) -> bool:
-        return _REFUSED.search(self.text) is not None
+        """True if it gives no answer. A concession does not count: `While I cannot be certain, …`."""
+        return _REFUSED.search(self.text) is not None and _CONCEDES.match(self.text) is None
 
     @property
     def torn(self) -> bool:

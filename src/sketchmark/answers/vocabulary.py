@@ -12,6 +12,7 @@ import unicodedata
 from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from sketchmark.files.yaml import load
 
@@ -106,11 +107,47 @@ _SUFFIX = re.compile(r"(?<=\b[A-Z])'(?:[dt][iıuü]r|y?[iıuüea]|[dt][ae]n?)\b"
 
 
 _BLANKS = re.compile(" {2,}")
+_SIGN = r"(?-i:[A-Z])|\d{1,9}|[\ue000-\uf8ff]"
+_COUNTER = r"(?:\s?(?:[个個只匹羽本枚台人名件张張つ개명]|마리)|\s(?=[\u2e80-\ud7ff]))?"
+_AND = "y|e|en|und|et|ve|и|and|or|o|ou|oder|или|sowie"
+_JOINER = rf"(?:\s?[,，、;/]\s?(?:(?:{_AND}) )?| (?:{_AND}) |[和与と]|[와과] )"
+
+
+def _mention(sign: str) -> str:
+    return rf"\s?(?<![A-Za-z0-9])[\"“«「『(*]{{0,3}}{sign}(?![A-Za-z0-9])[\"”»」』)*]{{0,3}}{_COUNTER}"
+
+
+_ONE = _mention(f"({_SIGN})")
+_ANY = _mention(f"(?:{_SIGN})")
+_SEVERAL = f"({_ANY}(?:{_JOINER}{_ANY}){{0,8}})"
+_ORDERS = [
+    (
+        tuple(order["cues"].split()),
+        re.compile(order["find"].replace("{o}", _SEVERAL).replace("{x}", _ONE), re.IGNORECASE),
+        order["put"],
+    )
+    for order in TABLES["orders"]
+]
+_NAMED_ONE = re.compile(_ONE, re.IGNORECASE)
+
+
+def _reordered(text: str) -> str:
+    """Put sentences into the order of English: `D以外は` is "all except D"."""
+    text = _BLANKS.sub(" ", text)
+    lowered = text.lower()
+    for cues, pattern, put in _ORDERS:
+        if any(cue in lowered for cue in cues):
+            text = pattern.sub(lambda found, put=put: put.format(*map(_listed, found.groups(""))), text)  # type: ignore[misc]
+    return text
+
+
+def _listed(named: str) -> str:
+    return " , ".join(found[1] for found in _NAMED_ONE.finditer(named))
 
 
 def in_our_words(text: str) -> str:
     """Replace idioms and words of other languages by the plain English words of the tables."""
-    text = _SUFFIX.sub(" ", text.translate(APOSTROPHE))
+    text = _SUFFIX.sub(" ", _reordered(text.translate(APOSTROPHE)))
     for pattern, ours in _WORDS:
         text = pattern.sub(lambda found, ours=ours: f" {ours[key(' '.join(found[0].split()))]} ", text)  # type: ignore[misc]
     return _BLANKS.sub(" ", text)
@@ -148,7 +185,19 @@ def foreign_numbers() -> tuple[re.Pattern[str], dict[str, int]]:
     """Return a pattern of number words of other languages, and their values."""
     tables = {name: row.split() for name, row in TABLES["numbers"].items() if name not in ("en", "tens", "zh")}
     values = {key(word): value for row in tables.values() for value, word in enumerate(row)}
+    values |= {key(word): value for table in TABLES["compounds"].values() for word, value in _compounds(table)}
     return re.compile(any_word(values), re.IGNORECASE), values
+
+
+def _compounds(table: Mapping[str, Any]) -> Iterator[tuple[str, int]]:
+    """Yield the number words from 20 to 99 of a language."""
+    for tenth, ten in enumerate(table["tens"].split(), start=2):
+        yield ten, 10 * tenth
+        for size, unit in enumerate(table["units"].split(), start=1):
+            joined = table.get("first", table["join"]) if size == 1 else table["join"]
+            yield re.sub(table.get("soft", r"\Z"), "", joined.format(ten=ten, unit=unit)), 10 * tenth + size
+    more = table.get("more", "").split()
+    yield from ((word.replace("_", " "), value) for value, word in enumerate(more, start=table.get("from", 0)))
 
 
 _HAN = {sign: value for value, sign in enumerate("零一二三四五六七八九")} | {"两": 2}

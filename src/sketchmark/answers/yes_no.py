@@ -80,12 +80,15 @@ _TURNED = re.compile(rf"\b(?:but|however|yet),? (?:actually,? |in fact,? )?{_WHO
 _OFFER = re.compile(TABLES["offers"], re.IGNORECASE)
 """A yes to the request itself: `Yes, I can help`."""
 _UNKNOWN = re.compile(any_word(word_set(TABLES["unknown"])), re.IGNORECASE)
+_ASKED = re.compile(TABLES["open_questions"])
+_EVEN = re.compile("(?:{0})[^.!?。\\n]{{1,30}}(?:{0})".format(any_word(word_set(TABLES["unsure"]))), re.IGNORECASE)
+"""Two possibilities: `Maybe yes, maybe no`."""
 _FIRST_WORD = re.compile(r"\A\W{0,4}(?:yes|yeah|yep|no|nope)\b[\s,.:;!—–-]{1,4}", re.IGNORECASE)
 
 
 _MARKS = re.compile("[👍✅✔✓👎❌✗✘]")
 _MARKED = re.compile(
-    r"\A\s*(?:(?P<yes>[👍✅✔✓]\s*)|(?P<no>[👎❌✗✘]\s*))\Z|[✅✔✓❌✗✘]\s?(?=(?:yes|no)\b)", re.IGNORECASE
+    r"\A\s*(?:(?P<yes>[👍✅✔✓]\s*)|(?P<no>[👎❌✗✘]\s*))\Z|[✅✔✓❌✗✘👍👎]\s?(?=(?:yes|no)\b)", re.IGNORECASE
 )
 """A mark that is the whole reply, or that only decorates the word."""
 
@@ -100,6 +103,7 @@ class _YesNo(Words):
         if len(_MARKS.findall(text)) == 1:
             text = _MARKED.sub(lambda mark: "yes" if mark["yes"] else "no" if mark["no"] else " ", text)
         text = _UNKNOWN.sub(" i cannot tell ", _OFFER.sub(" ", text.translate(APOSTROPHE)))
+        text = _EVEN.sub(" yes or no. ", _ASKED.sub(" whether ", text))
         text = _CONTRADICTED.sub(" yes or no. ", _BOTH.sub(" yes or no. ", text))
         marked = _TRUTH.sub(self._said, _SAID.sub(self._said, text))
         return (_SENTENCE if marked == text else _TURNED).sub(self._said, marked)
@@ -124,6 +128,8 @@ def read_yes_no(response: Any, question: str = "") -> Parsed[bool]:
         rest = _FIRST_WORD.sub("", heard.text, count=1)
         contradicts = rest != heard.text and read_finding(rest, question) is (verdict.letters != {"Y"})
         return UNREAD if contradicts else Parsed(verdict.letters == {"Y"}, verdict.how)
+    if _UNKNOWN.search(heard.text):
+        return UNREAD
     marked = heard.text.rpartition("\n")[2].strip() == chr(FIRST_SLOT + len(heard.slots) - 1)
     if marked and not _READER.read(Said(heard.slots[-1], ())).claimed:
         found = read_finding(heard.slots[-1], question)

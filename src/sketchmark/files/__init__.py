@@ -35,7 +35,7 @@ def replacing(path: Path, *, durable: bool = True) -> Iterator[BinaryIO]:
     if durable:
         _remove_leftovers(path)
     try:
-        with _new(temporary) as file:
+        with os.fdopen(_new(temporary), "wb") as file:
             yield file
             file.flush()
             if durable:
@@ -47,13 +47,13 @@ def replacing(path: Path, *, durable: bool = True) -> Iterator[BinaryIO]:
         raise
 
 
-def _temporary(path: Path) -> str:
+def _temporary(path: Path | str) -> str:
     """Return a name next to a path. It is a text: a Path costs as much as creating the file."""
     folder, name = os.path.split(path)
     return os.path.join(folder, f".{name}.{os.getpid()}.{threading.get_ident()}")  # noqa: PTH118
 
 
-def _without(temporary: str, path: Path, error: BaseException) -> OSError | None:
+def _without(temporary: str, path: Path | str, error: BaseException) -> OSError | None:
     """Remove the new file. Returns an error of the disk with the name of the path, None for any other error."""
     with suppress(FileNotFoundError):
         os.unlink(temporary)  # noqa: PTH108
@@ -81,11 +81,15 @@ def is_running(pid: int) -> bool:
     return True
 
 
-def _new(path: str) -> BinaryIO:
-    """Open a new file. The folder mostly exists and the name is mostly free, so other cases are handled on error."""
+_CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
+
+
+def _new(path: str) -> int:
+    """Open a new file for writing and return its descriptor. The folder mostly exists and the name is mostly free, so
+    other cases are handled on error."""
     while True:
         try:
-            return open(path, "xb")  # noqa: PTH123
+            return os.open(path, _CREATE, 0o666)
         except FileNotFoundError:
             folder = Path(path).parent
             if folder.exists():
@@ -96,21 +100,31 @@ def _new(path: str) -> BinaryIO:
                 os.unlink(path)  # noqa: PTH108
 
 
-def write_atomic(path: Path, data: bytes, *, durable: bool = True) -> None:
+def write_atomic(path: Path | str, data: bytes, *, durable: bool = True) -> None:
     """Write a file so that the name never refers to a part of it, as `replacing` does."""
     if durable:
-        with replacing(path) as file:
+        with replacing(Path(path)) as file:
             file.write(data)
         return
     temporary = _temporary(path)
     try:
-        with _new(temporary) as file:
-            file.write(data)
+        _write_new(temporary, data)
         os.replace(temporary, path)  # noqa: PTH105
     except BaseException as error:
         if named := _without(temporary, path, error):
             raise named from error
         raise
+
+
+def _write_new(path: str, data: bytes) -> None:
+    """Write a new file. A Python file would cost as much as the small file itself: a run makes two per call."""
+    file = _new(path)
+    try:
+        left = memoryview(data)
+        while left:
+            left = left[os.write(file, left) :]
+    finally:
+        os.close(file)
 
 
 def write_json(path: Path, value: Any) -> None:

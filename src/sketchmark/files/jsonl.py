@@ -72,8 +72,12 @@ def plain(value: Any, depth: int = 0) -> Any:
         return value if value.isascii() else well_formed(value)
     if kind is dict and depth <= DEEPEST:
         return {_key(key): plain(item, depth + 1) for key, item in value.items()}
-    if value is None or isinstance(value, bool):
+    if value is None or kind is bool:
         return value
+    if kind is int and value.bit_length() <= _MOST_BITS:
+        return value
+    if isinstance(value, msgspec.Struct) and depth <= DEEPEST:
+        return {name: plain(item, depth + 1) for name, item in _told(value)}
     if isinstance(value, str):
         return well_formed(str(value))
     if isinstance(value, int):
@@ -88,8 +92,6 @@ def plain(value: Any, depth: int = 0) -> Any:
         return [plain(item, depth + 1) for item in value]
     if isinstance(value, (set, frozenset)):
         return sorted((plain(item, depth + 1) for item in value), key=str)
-    if isinstance(value, msgspec.Struct):
-        return {name: plain(item, depth + 1) for name, item in _told(value)}
     if is_dataclass(value) and not isinstance(value, type):
         return {field.name: plain(getattr(value, field.name), depth + 1) for field in fields(value)}
     return _foreign(value, depth)
@@ -163,7 +165,11 @@ def python_literal(text: str) -> Any:
 
 def encode(record: Any) -> bytes:
     """Encode a record as a line of compact JSON."""
-    return json.dumps(plain(record), ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode() + b"\n"
+    values = plain(record)
+    try:
+        return msgspec.json.encode(values) + b"\n"
+    except (TypeError, OverflowError):  # a key that is not a text, or a number of more than 64 bits
+        return json.dumps(values, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode() + b"\n"
 
 
 def seal(line: bytes) -> bytes:

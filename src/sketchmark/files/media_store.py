@@ -38,9 +38,9 @@ class PictureStore:
         by its digest, and `sketchmark repair` sets it aside.
         """
         name = self.name_of(shown)
-        path = self.path(name)
-        if not _is_there(path):
-            write_atomic(path, shown.data, durable=False)
+        place = self._place(name)
+        if not _is_there(place):
+            write_atomic(place, shown.data, durable=False)
         return name
 
     @staticmethod
@@ -94,7 +94,7 @@ def _check(name: str, digest: str) -> None:
         raise BadInput(f"{name} does not hold what its name says", "sketchmark repair RUN")
 
 
-def _is_there(place: str | Path) -> bool:
+def _is_there(place: str) -> bool:
     try:
         return os.stat(place).st_size > 0  # noqa: PTH116 (a crash of the machine can leave an empty file)
     except FileNotFoundError:

@@ -117,7 +117,8 @@ class CallCache:
         """Return the stored reply, or None. A damaged entry counts as missing."""
         try:
             path = self._path(key)
-            kept = unpack_reply(_ENTRY.one(path.read_bytes(), str(path)), self._pictures.load)
+            with open(path, "rb", buffering=0) as file:  # noqa: PTH123
+                kept = unpack_reply(_ENTRY.one(file.read(), path), self._pictures.load)
         except (OSError, SketchmarkError):
             return None
         return kept if kept.finish in _USABLE else None
@@ -139,10 +140,10 @@ class CallCache:
 
     def drop(self, key: str) -> None:
         with suppress(OSError):
-            self._path(key).unlink()
+            os.unlink(self._path(key))  # noqa: PTH108
 
-    def _path(self, key: str) -> Path:
-        return self.folder / "calls" / key[:1] / f"{key}.json"
+    def _path(self, key: str) -> str:
+        return f"{self.folder}{os.sep}calls{os.sep}{key[:1]}{os.sep}{key}.json"
 
 
 class Cached(Wrapped):

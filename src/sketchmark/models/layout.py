@@ -191,8 +191,8 @@ def usage_in(body: dict[str, Any], pictures_in: int, pictures_out: int = 0) -> U
     of_tool = body.get("tool_usage")
     drawing = of_tool.get("image_gen") if isinstance(of_tool, dict) else None
     sent, came = _tokens(body.get("usage"))
-    more_sent, more_came = _tokens(drawing) if isinstance(drawing, dict) else (0, 0)
-    return Usage(sent, came, pictures_in, pictures_out) + Usage(more_sent, more_came, calls=0)
+    usage = Usage(sent, came, pictures_in, pictures_out)
+    return usage + Usage(*_tokens(drawing), calls=0) if isinstance(drawing, dict) else usage
 
 
 def _tokens(usage: object) -> tuple[Any, Any]:

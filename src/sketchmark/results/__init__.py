@@ -289,7 +289,7 @@ def usage_of(episode: Episode) -> dict[str, int]:
 def paid_by(episode: Episode) -> dict[str, int]:
     """Sum tokens, images and calls of the replies that were paid for when the episode ran."""
     found = (turn.reply.usage for turn in episode.turns if turn.reply and turn.reply.usage.calls)
-    return _summed(replace(usage, cached=0) for usage in found)
+    return _summed(replace(usage, cached=0) if usage.cached else usage for usage in found)
 
 
 def _summed(found: Iterable[Usage]) -> dict[str, int]:
