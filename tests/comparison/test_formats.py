@@ -4,7 +4,6 @@ import csv
 import io
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -15,6 +14,7 @@ from sketchmark.comparison.findings import COLUMNS, Column
 from sketchmark.comparison.formats import BOARD_FORMATS, FORMATS, to_csv, to_latex, to_markdown
 from sketchmark.comparison.leaderboard import leaderboard
 from sketchmark.comparison.tables import to_terminal
+from tests.command_line import sketchmark
 from tests.comparison.folders import printed, row, rows, write_run
 
 NASTY = ["=1+1|x", "[bold]a[/bold]", "<img onerror=x>", "[l](javascript:x)", "a_b & 50 % \\ $x$", "line\nbreak"]
@@ -169,12 +169,7 @@ def test_the_terminal_table_fits_the_terminal(run: Path, monkeypatch: pytest.Mon
 def test_a_sketcher_gains_from_its_drawings(tmp_path: Path) -> None:
     """From the run to the comparison."""
     options = "--model player/sketcher --tasks maze --mode direct,visual_cot --canvas own,blank --limit 16"
-    played = subprocess.run(
-        [sys.executable, "-m", "sketchmark", "run", *options.split(), "--output_path", str(tmp_path / "run")],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    played = sketchmark("run", *options.split(), "--output_path", tmp_path / "run")
     assert played.returncode == 0, played.stderr
     found = compare([tmp_path / "run"])
     assert found.rows[0].p_holm is not None

@@ -1,19 +1,18 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
+from tests.command_line import Done, sketchmark
+
 PRICES = "player/solver: {picture: 1.0}\n"
 
 
-def _run(folder: Path, *more: str) -> subprocess.CompletedProcess[str]:
+def _run(folder: Path, *more: str) -> Done:
     arguments = "run --model player/solver --tasks jigsaw --mode visual_cot --limit 6 -o out --no-cache -c 1"
-    command = [sys.executable, "-m", "sketchmark", *arguments.split(), *more]
-    return subprocess.run(command, capture_output=True, text=True, cwd=folder)
+    return sketchmark(*arguments.split(), *more, cwd=folder)
 
 
 @pytest.mark.slow

@@ -76,6 +76,8 @@ def test_no_comment_points_at_a_document_that_is_not_in_the_repository() -> None
     found = []
     for path in _sources():
         source = path.read_text("utf-8")
+        if not _MISSING_DOCUMENT.search(source):  # most files; looking for their comments takes longer
+            continue
         remarks = _remarks(source) if path.suffix == ".py" else re.findall(r"#.*", source)
         found += [
             f"{path.relative_to(ROOT)}: {remark[:120]}" for remark in remarks if _MISSING_DOCUMENT.search(remark)

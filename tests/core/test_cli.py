@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import subprocess
 import sys
@@ -15,15 +14,10 @@ from click.testing import CliRunner
 from rich.cells import cell_len
 
 from sketchmark.cli import main, root
+from sketchmark.folder.lock import RunLock
+from tests.command_line import sketchmark
 
 HEAVY = ("numpy", "PIL", "rich", "yaml", "starlette", "uvicorn", "openai", "torch", "reportlab", "nltk", "datasets")
-
-
-def sketchmark(*arguments: str, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
-    environment = {**os.environ, "XDG_CACHE_HOME": str(cwd or "/nonexistent")}
-    return subprocess.run(
-        [sys.executable, "-m", "sketchmark", *arguments], capture_output=True, text=True, cwd=cwd, env=environment
-    )
 
 
 def test_help_imports_nothing_heavy() -> None:
@@ -266,8 +260,6 @@ def test_a_run_writes_hardly_more_than_it_keeps(tmp_path: Path) -> None:
 
 
 def test_two_processes_do_not_share_a_run_folder(tmp_path: Path) -> None:
-    from sketchmark.folder.lock import RunLock
-
     lock = RunLock(tmp_path / "out")
     done = sketchmark("run", "--model", "player/solver", "--tasks", "maze", "--output_path", "out", cwd=tmp_path)
     lock.release()

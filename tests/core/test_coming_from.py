@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.core.test_cli import sketchmark
+from tests.command_line import sketchmark
 
 PAGE = (Path(__file__).parents[2] / "docs/coming-from.md").read_text("utf-8")
 LINES = [

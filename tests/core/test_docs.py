@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import shlex
 import tomllib
@@ -12,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from tests.core.test_cli import sketchmark
+from tests.command_line import sketchmark
 
 DOCS = Path(__file__).parents[2] / "docs"
 PAGES = sorted([*DOCS.rglob("*.md"), *DOCS.parent.glob("*.md"), *DOCS.parent.glob("examples/*.md")])
@@ -92,7 +91,7 @@ def test_the_page_on_models_makes_a_package_whose_model_needs_no_include(
     for group, entries in tomllib.loads(project)["project"]["entry-points"].items():
         lines = [f"{name} = {value}" for name, value in entries.items()]
         (info / "entry_points.txt").write_text("\n".join([f"[{group}]", *lines]))
-    monkeypatch.setenv("PYTHONPATH", str(package), prepend=os.pathsep)
+    monkeypatch.syspath_prepend(package)
     words = [word for word in _command("add-a-model.md") if word not in ("--include", "my_model.py")]
     done = sketchmark(*words, "--limit", "1", cwd=tmp_path)
     assert done.returncode == 0, done.stderr

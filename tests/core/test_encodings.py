@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -25,16 +26,34 @@ COMMANDS = [["compare", "RUN"], ["card", "RUN"], ["list", "tasks"], ["run", "--h
             ["run", "-m", "player/solver", "-t", "maze", "--limit", "1", "-o", "RUN-again"]]  # fmt: skip
 
 
-@pytest.mark.parametrize("command", COMMANDS, ids=lambda words: " ".join(words[:2]))
+IN_TURN = """
+import json, os, sys
+from sketchmark.cli import main
+
+for number, words in enumerate(json.loads(sys.argv[1])):
+    for stream, kept in ((1, "out"), (2, "err")):
+        os.dup2(os.open(f"{number}.{kept}", os.O_WRONLY | os.O_CREAT), stream)
+    try:
+        main(words)
+    except SystemExit as ended:
+        sys.stdout.flush(), sys.stderr.flush()
+        open(f"{number}.code", "w").write(str(ended.code))
+"""
+"""Types command after command in one process, each with files as its streams."""
+
+
 @pytest.mark.parametrize("encoding", ["ascii", "latin-1", "cp1252", "cp437", "utf-8"])
-def test_what_an_encoding_lacks_is_spelled_out(run: Path, tmp_path: Path, encoding: str, command: list[str]) -> None:
-    words = [word.replace("RUN-again", str(tmp_path / "again")).replace("RUN", str(run)) for word in command]
+def test_what_an_encoding_lacks_is_spelled_out(run: Path, tmp_path: Path, encoding: str) -> None:
+    typed = [[word.replace("RUN-again", "again").replace("RUN", str(run)) for word in words] for words in COMMANDS]
     environment = {**os.environ, "PYTHONIOENCODING": encoding, "PYTHONUTF8": "0", "LC_ALL": "C"}
-    done = subprocess.run([*SKETCHMARK, *words], capture_output=True, env=environment, cwd=tmp_path)
-    assert b"Traceback" not in done.stderr and done.returncode == (2 if "é→" in words else 0), done.stderr[-500:]
-    (done.stdout + done.stderr).decode("utf-8" if encoding == "ascii" else encoding)  # click mistrusts ASCII
-    if encoding in ("cp1252", "latin-1") and command[0] == "compare":
-        assert b"-----" in done.stdout and b"\\u2500" not in done.stdout
+    words = [sys.executable, "-c", IN_TURN, json.dumps(typed)]
+    subprocess.run(words, env=environment, cwd=tmp_path, check=True)
+    for number, command in enumerate(COMMANDS):
+        out, err, code = ((tmp_path / f"{number}.{kept}").read_bytes() for kept in ("out", "err", "code"))
+        assert b"Traceback" not in err and code == (b"2" if "é→" in command else b"0"), (command, err[-500:])
+        (out + err).decode("utf-8" if encoding == "ascii" else encoding)  # click mistrusts ASCII
+        if encoding in ("cp1252", "latin-1") and command[0] == "compare":
+            assert b"-----" in out and b"\\u2500" not in out
 
 
 @pytest.mark.parametrize("closed", [">&-", "2>&-", ">&- 2>&-", "<&-", "<&- >&- 2>&-"])

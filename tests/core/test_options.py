@@ -22,7 +22,7 @@ from sketchmark.models.providers import bagel, openai, openai_chat
 from sketchmark.models.providers import hf as transformers_chat
 from sketchmark.runs import prepare
 from sketchmark.runs.plan import cells_of
-from tests.core.test_cli import sketchmark as say
+from tests.command_line import sketchmark as say
 
 SPELLINGS = {"--output-path", "--output", "--out", "-o"}
 

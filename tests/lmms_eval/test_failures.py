@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -12,6 +10,7 @@ import pytest
 from sketchmark import Context, Options, Reply
 from sketchmark.errors import BadInput, CallFailed
 from sketchmark.folder.results_format import CellResult
+from tests.command_line import sketchmark
 from tests.lmms_eval.test_own_tasks import Eye, run
 
 
@@ -98,9 +97,8 @@ class Down(Model):
 def test_the_command_line_says_why_nothing_was_scored_and_says_it_again(folder: Path, tmp_path: Path) -> None:
     (tmp_path / "down.py").write_text(DOWN)
     typed = f"run --model down/x --tasks shades --trust-code --no-cache --include {folder} -o {tmp_path}/out"
-    command = [sys.executable, "-m", "sketchmark", *typed.split(), "--include", str(tmp_path / "down.py")]
     for _ in range(2):
-        done = subprocess.run(command, capture_output=True, text=True)
+        done = sketchmark(*typed.split(), "--include", tmp_path / "down.py")
         assert done.returncode == 1
         assert "shades.direct: nothing scored" in done.stdout and "ConnectionError: nobody answers" in done.stderr
         assert "ZeroDivisionError" not in done.stdout + done.stderr

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -16,6 +14,7 @@ from sketchmark.errors import BadInput
 from sketchmark.folder import RunFolder
 from sketchmark.runs import prepare
 from sketchmark.tasks import TaskOptions
+from tests.command_line import sketchmark as say
 from tests.tabled import tabled
 
 
@@ -150,11 +149,11 @@ def test_the_command_line_includes_a_folder_and_says_plainly_when_trust_is_missi
 ) -> None:
     arguments = ["run", "--model", "player/random", "--tasks", "shades_all", "--include", str(folder), "--no-cache"]
     arguments += ["--quiet", "--output_path", str(tmp_path / "out")]
-    refused = subprocess.run([sys.executable, "-m", "sketchmark", *arguments], capture_output=True, text=True)
+    refused = say(*arguments)
     assert refused.returncode == 2
     assert "--trust-code if you trust it" in refused.stderr
     assert "Traceback" not in refused.stderr
-    played = subprocess.run([sys.executable, "-m", "sketchmark", *arguments, "--trust-code"], capture_output=True)
+    played = say(*arguments, "--trust-code")
     assert played.returncode == 0, played.stderr
     assert set(RunFolder(tmp_path / "out").results().tasks) == {"shades.direct", "shades_visual_cot.visual_cot"}
 

@@ -4,15 +4,13 @@ different from a right one."""
 from __future__ import annotations
 
 import json
-import os
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from sketchmark.folder import RunFolder
+from tests.command_line import sketchmark
 
 FILE = """
 task: sums
@@ -62,13 +60,8 @@ def theirs(tmp_path: Path) -> Path:
 
 
 def say(tmp_path: Path, *arguments: object, code: int = 0, variable: str = "") -> str:
-    done = subprocess.run(
-        [sys.executable, "-m", "sketchmark", *map(str, arguments), "--include", "theirs", "--trust-code"],
-        capture_output=True,
-        text=True,
-        cwd=tmp_path,
-        env={**os.environ, "SKETCHMARK_DATA": variable},
-    )
+    words = (*arguments, "--include", "theirs", "--trust-code")
+    done = sketchmark(*words, cwd=tmp_path, env={"SKETCHMARK_DATA": variable})
     assert done.returncode == code, done.stderr
     return done.stderr
 

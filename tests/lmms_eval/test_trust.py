@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
-STRAY = "open({ran!r}, 'a').write('{name} ')\n"
+from tests.command_line import Done, sketchmark
+
+STRAY = "with open({ran!r}, 'a') as ran:\n    ran.write('{name} ')\n"
 
 
 @pytest.fixture(autouse=True)
@@ -19,8 +19,8 @@ def traces(folder: Path, tmp_path: Path) -> None:
     (folder / "utils.py").write_text(f"{code}\n{STRAY.format(ran=str(tmp_path / 'ran'), name='utils')}")
 
 
-def say(*arguments: object) -> subprocess.CompletedProcess[str]:
-    done = subprocess.run([sys.executable, "-m", "sketchmark", *map(str, arguments)], capture_output=True, text=True)
+def say(*arguments: object) -> Done:
+    done = sketchmark(*arguments)
     assert done.returncode == 0, done.stderr
     return done
 

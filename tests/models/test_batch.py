@@ -16,10 +16,9 @@ from sketchmark import Context, Model, Options, Reply
 from sketchmark.errors import BadInput, CallFailed, RunConflict
 from sketchmark.models.providers.batch import connect, run_job
 from sketchmark.models.providers.batch_files import BatchRequest, JobFiles, Result, State, digest
-from sketchmark.serve import serving
+from sketchmark.serve import Faults, serving
 from sketchmark.serve.batches import Fate
 from sketchmark.serve.bodies import WireError
-from sketchmark.serve.faults import Faults
 
 
 class Moody(Model):
@@ -87,6 +86,7 @@ async def test_results_are_joined_by_custom_id_though_they_come_out_of_order(tmp
     assert came != sorted(came, key=lambda name: int(name[1:])), "the server shuffles"
 
 
+@pytest.mark.slow
 async def test_the_states_are_told_as_they_change(tmp_path: Path) -> None:
     with far(tmp_path, ("slow",)) as end:
         await end.run("a")
@@ -176,6 +176,7 @@ async def test_a_cancelled_job_is_an_error(tmp_path: Path) -> None:
             await waiting
 
 
+@pytest.mark.slow
 async def test_a_wait_that_was_cut_off_goes_on_with_the_same_job(tmp_path: Path) -> None:
     with far(tmp_path, ("slow",)) as end:
         with pytest.raises(TimeoutError):
@@ -196,6 +197,7 @@ async def test_a_job_created_just_before_a_kill_is_found_by_its_file(tmp_path: P
         assert (end.uploads(), end.jobs()) == (1, 1)
 
 
+@pytest.mark.slow
 async def test_an_unreliable_line_brings_the_same_results_and_one_job(tmp_path: Path) -> None:
     faults = Faults.parse("500:0.3,429:0.2,reset:0.1", seed=5)
     with far(tmp_path, faults=faults) as end:

@@ -6,8 +6,6 @@ import base64
 import html
 import json
 import os
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -22,6 +20,7 @@ from sketchmark.models.arguments import Arguments
 from sketchmark.models.failures import BadReply
 from sketchmark.models.http import Answer, read_object
 from sketchmark.secrets import find_key, redact, remember, to_write_down, without_credentials
+from tests.command_line import sketchmark
 from tests.models.fake_server import KEY, FarEnd
 
 
@@ -241,13 +240,8 @@ SECRET = "walnut-8-hazel-8-almond"
 )
 def test_a_model_of_your_own_leaves_its_key_nowhere(tmp_path: Path, args: str, code: int) -> None:
     (tmp_path / "leaky.py").write_text(MODEL)
-    command = [
-        *(sys.executable, "-m", "sketchmark", "run", "--include", "leaky.py", "--model", "leaky"),
-        *("--tasks", "maze", "--mode", "direct", "--limit", "1", "--model-args", args),
-        *("--output-path", "run", "--cache", "cache"),
-    ]
-    environment = {**os.environ, "LAB_TOKEN": SECRET}
-    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
+    asked = "run --include leaky.py --model leaky --tasks maze --mode direct --limit 1 -o run --cache cache"
+    done = sketchmark(*asked.split(), "--model-args", args, cwd=tmp_path, env={"LAB_TOKEN": SECRET})
     assert done.returncode == code, done.stderr
     found = [path for path in tmp_path.rglob("*") if path.is_file() and SECRET.encode() in path.read_bytes()]
     assert found == []

@@ -16,7 +16,7 @@ from sketchmark.folder import RunFolder
 from sketchmark.report.card import card, digest
 from sketchmark.settings import Settings, command
 from tests.benchmarks.questions.files import jsonl
-from tests.core.test_cli import sketchmark as cli
+from tests.command_line import sketchmark as cli
 
 
 def _command(text: str) -> list[str]:

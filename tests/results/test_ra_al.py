@@ -15,8 +15,8 @@ from sketchmark.folder import RunFolder
 from sketchmark.media import Picture
 from sketchmark.worlds import maze as maze_scoring
 from sketchmark.worlds.maze import board as mazes
+from tests.command_line import sketchmark as command
 from tests.core.helpers import colour
-from tests.core.test_cli import sketchmark as command
 from tests.runs.making import make_episode
 
 JUDGES = '''

@@ -35,6 +35,7 @@ def _ids(path: Path) -> list[str]:
     return [json.loads(line)["sample"]["id"] for line in path.read_bytes().splitlines()]
 
 
+@pytest.mark.slow
 def test_a_run_on_a_full_disk_ends_with_one_line_and_finishes_when_there_is_room(tmp_path: Path) -> None:
     played: list[int] = []
     for largest, file in [

@@ -17,6 +17,8 @@ import sketchmark
 from sketchmark.files.jsonl import is_intact, is_sealed, plain
 from sketchmark.folder import RunFolder
 from sketchmark.view.runs import RunList
+from tests.command_line import Done
+from tests.command_line import sketchmark as say
 from tests.runs.making import lines_in
 
 ASKED: dict[str, Any] = {"mode": "direct,visual_cot", "canvas": "own,other", "limit": 7, "no_cache": True}
@@ -33,9 +35,8 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return root
 
 
-def command(*arguments: object) -> subprocess.CompletedProcess[str]:
-    words = [sys.executable, "-m", "sketchmark", "merge", *map(str, arguments)]
-    return subprocess.run(words, capture_output=True, text=True, timeout=240)
+def command(*arguments: object) -> Done:
+    return say("merge", *arguments)
 
 
 @pytest.mark.slow

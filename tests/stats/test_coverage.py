@@ -13,6 +13,8 @@ import pytest
 from sketchmark.stats.differences import effective_counts, tango
 from sketchmark.stats.intervals import Clusters, Floats, interval, normal_quantile, wilson
 
+pytestmark = pytest.mark.slow
+
 LOW, HIGH = 0.93, 0.97
 Z = normal_quantile(0.975)
 Make = Callable[[np.random.Generator, int], Floats]

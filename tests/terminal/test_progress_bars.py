@@ -15,6 +15,7 @@ import pytest
 
 import sketchmark
 from sketchmark.terminal import counted, show_progress
+from tests.command_line import sketchmark as say
 
 NAMES = "jigsaw.visual_cot"
 
@@ -84,8 +85,7 @@ def test_a_terminal_shows_progress_and_a_pipe_gets_only_the_results(
 @pytest.mark.slow
 @pytest.mark.parametrize("arguments", ["report run", "score run", "export run --to inspect"])
 def test_a_pipe_gets_only_the_results(shards: Path, arguments: str) -> None:
-    command = [sys.executable, "-m", "sketchmark", *arguments.split()]
-    done = subprocess.run(command, capture_output=True, text=True, cwd=shards)
+    done = say(*arguments.split(), cwd=shards)
     assert (done.returncode, done.stderr) == (0, "") and done.stdout
 
 

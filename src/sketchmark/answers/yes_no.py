@@ -169,7 +169,7 @@ def read_yes_no(response: Any, question: str = "") -> Parsed[bool]:
 # Replies in other languages. No grammar is known here: a reply is compared with its question word by word.
 _ENGLISH = word_set("is are was were does do did can there the am have has will")
 _FOREIGN = TABLES["foreign"]
-_NO_FOREIGN_WORD = re.compile(_FOREIGN["no"], re.I)
+_NO_WORD = re.compile(_FOREIGN["no"], re.I)
 _SKIPPED = word_set(_FOREIGN["function"])
 _SIGNS = frozenset(_FOREIGN["signs"])
 _CONTRARY = [[part.split() for part in row.split("/")] for row in _FOREIGN["opposites"]]

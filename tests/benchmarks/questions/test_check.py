@@ -8,7 +8,7 @@ from pathlib import Path
 from PIL import Image
 
 from tests.benchmarks.questions.files import jsonl, picture
-from tests.core.test_cli import sketchmark
+from tests.command_line import sketchmark
 from tests.tabled import tabled
 
 RUN = ("run", "--model", "player/random", "--tasks")
@@ -137,8 +137,8 @@ def test_a_task_file_with_code_is_looked_at_and_its_code_is_not_run(tmp_path: Pa
     (tmp_path / "mine.yaml").write_text(task)
     done = sketchmark("check", "mine.yaml", cwd=tmp_path)
     assert (done.returncode, done.stdout) == (0, "mine.yaml: task mine, modes direct, twice, blind; in order\n")
-    (tmp_path / "mine.yaml").write_text(task.replace("like: direct", "like: indirect"))
-    done = sketchmark("check", "mine.yaml", cwd=tmp_path)
+    (tmp_path / "wrong.yaml").write_text(task.replace("like: direct", "like: indirect"))
+    done = sketchmark("check", "wrong.yaml", cwd=tmp_path)
     assert done.returncode == 2 and "names the mode 'indirect'" in done.stderr
 
 

@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 
 import sketchmark
+from sketchmark import Sample
 from sketchmark.benchmarks.questions import rows
 from sketchmark.benchmarks.questions.samples import QuestionFile
-from sketchmark.episode.sample import Sample
 from tests.benchmarks.questions.files import picture
-from tests.core.test_cli import sketchmark as say
+from tests.command_line import sketchmark as say
 
 
 def in_base64(path: Path, size: int = 20) -> str:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from sketchmark.benchmarks.questions import COLUMNS
 from sketchmark.benchmarks.questions.samples import TYPES
-from tests.core.test_cli import sketchmark
+from tests.command_line import sketchmark
 
 ROOT = Path(__file__).parents[3]
 PAGE = (ROOT / "docs/your-own-questions.md").read_text("utf-8")

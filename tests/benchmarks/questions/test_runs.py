@@ -17,7 +17,7 @@ import sketchmark
 from sketchmark.errors import BadInput, RunConflict
 from sketchmark.folder import RunFolder
 from tests.benchmarks.questions.files import Knowing, jsonl, picture, samples
-from tests.core.test_cli import sketchmark as command
+from tests.command_line import sketchmark as command
 from tests.episodes import episode
 
 ROWS: list[dict[str, Any]] = [
@@ -232,8 +232,9 @@ def test_a_task_file_of_ones_own_words_it_otherwise(mine: Path, tmp_path: Path) 
     far.write_text("about: not among the built-in ones")
     out = os.path.relpath(far, Path(sketchmark.__file__).parent / "tasks")
     for theirs, name in (("my questions.jsonl", "../elsewhere.jsonl"), ("questions/_questions.yaml", out)):
-        (mine.parent / "quiz.yaml").write_text(TASK.replace(theirs, name))
-        done = command("check", str(mine.parent / "quiz.yaml"))
+        wrong = mine.parent / f"{Path(name).stem}.yaml"
+        wrong.write_text(TASK.replace(theirs, name))
+        done = command("check", wrong)
         assert done.returncode == 2 and "leads out of" in done.stderr, done.stdout
 
 

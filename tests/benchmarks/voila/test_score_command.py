@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
 import subprocess
 import sys
@@ -18,24 +17,19 @@ from click.testing import CliRunner
 from sketchmark import Context, Options, Reply
 from sketchmark.benchmarks.voila.results_file import pair
 from sketchmark.cli import root as cli
-from sketchmark.serve import serving
-from sketchmark.serve.faults import Faults
+from sketchmark.serve import Faults, serving
 from sketchmark.worlds.voila.make import SetOrder, make
 from tests.benchmarks.voila.making import KEY, Judge, element, questions, right_answers, write_answers
+from tests.command_line import Done, sketchmark
 
 
 def score(folder: Path, *options: str) -> list[str]:
-    base = [sys.executable, "-m", "sketchmark", "voila", "score", "--json_file_name", str(folder / "results.json")]
+    base = ["voila", "score", "--json_file_name", str(folder / "results.json")]
     return [*base, "--csv_file_name", str(folder / "questions.csv"), "--distraction", "no", *options]
 
 
-def run(folder: Path, *options: str, key: str | None = None) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(score(folder, *options), cwd=folder, env=_environment(key), capture_output=True, text=True)
-
-
-def _environment(key: str | None) -> dict[str, str]:
-    env = {name: value for name, value in os.environ.items() if name not in ("OPENAI_API_KEY", "OPENAI_BASE_URL")}
-    return env | ({"OPENAI_API_KEY": key} if key else {})
+def run(folder: Path, *options: str, key: str | None = None) -> Done:
+    return sketchmark(*score(folder, *options), cwd=folder, env={"OPENAI_API_KEY": key, "OPENAI_BASE_URL": None})
 
 
 def batch(url: str) -> list[str]:
@@ -163,7 +157,7 @@ def test_a_live_judge_is_asked_again_for_what_it_did_not_answer_and_for_nothing_
     judge = Recovering()
     with serving(judge) as url:
         live = ["--judge", "openai/m", "--judge_args", f"base_url={url}", "--cache", str(tmp_path / "kept")]
-        typed = score(tmp_path, *live, "--concurrency", "1")[3:]
+        typed = score(tmp_path, *live, "--concurrency", "1")
         first, whole = (CliRunner().invoke(cli, typed, standalone_mode=False) for _ in range(2))
     assert first.return_value == 1
     assert "  step 1: 5 failed verdicts, not counted (n = 2): not JSON (5)" in first.stdout
@@ -195,10 +189,12 @@ def test_an_expired_job_ends_the_command_and_only_the_rest_is_sent_again(tmp_pat
     assert sizes == [7, 7, 7, 14, 14, 14]
 
 
+@pytest.mark.slow
 def test_killed_while_polling_it_resumes_without_a_second_upload(tmp_path: Path) -> None:
     prepared(tmp_path)
     with serving(Judge(), fates=("slow",)) as url:
-        polling = subprocess.Popen(score(tmp_path, *batch(url)), cwd=tmp_path, env=_environment(None), stderr=-1)
+        command = [sys.executable, "-m", "sketchmark", *score(tmp_path, *batch(url))]
+        polling = subprocess.Popen(command, cwd=tmp_path, stderr=-1)
         _wait_for(lambda: all(_sent(tmp_path / f"batch_step{i}.jsonl.state.json") for i in (1, 2, 3)))
         polling.send_signal(signal.SIGKILL)
         polling.communicate()
@@ -255,7 +251,7 @@ def test_a_refused_key_of_the_command_line_is_looked_for_there(tmp_path: Path, l
     assert "OPENAI_API_KEY;" not in done.stderr.splitlines()[-1]  # progress may name the variable before
 
 
-def _nowhere(key: str, folder: Path, done: subprocess.CompletedProcess[str]) -> None:
+def _nowhere(key: str, folder: Path, done: Done) -> None:
     assert key not in done.stdout + done.stderr
     for path in folder.rglob("*"):
         assert path.is_dir() or key.encode() not in path.read_bytes(), path
