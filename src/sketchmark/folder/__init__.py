@@ -161,7 +161,11 @@ class RunFolder:
         return self._columns(Source(self.episodes_file(cell), ATTEMPTS, EpisodeBuilder, limit), limit)
 
     def _columns(self, source: Source[Any, Made], limit: int | None) -> Made:
-        """Return the columns of a file. What was read of a small one is kept: a run asks for it a dozen times."""
+        """Return the columns of a file. What was read of a small one is kept: a run asks for it a dozen times, also
+        without a limit that none of its lines reaches."""
+        whole: Source[Any, Made] | None = self._small.get((source.path, None))
+        if whole and limit is not None and (whole.refresh().columns.arrays["index"] < limit).all():
+            return whole.columns
         known = source.path, limit
         source = self._small.pop(known, source).refresh()
         if source.is_small:
