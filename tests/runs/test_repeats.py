@@ -177,6 +177,21 @@ def test_every_engine_and_a_merge_of_shards_give_the_same_episodes(tmp_path: Pat
     assert "2 samples lack some of 2 repeats" in refused.value.gaps[0]
 
 
+async def test_a_merge_names_samples_with_fewer_answers_than_the_others(tmp_path: Path) -> None:
+    task = make_task(make_samples(4))
+    drawn = [make_cell(task, "visual_cot", shard=f"{number}/2", answers=3 - number) for number in range(2)]
+    parts = [await run(tmp_path / str(number), [cell], Moody()) for number, cell in enumerate(drawn)]
+    merged = RunFolder(tmp_path / "merged")
+    merged.path.mkdir()
+    told: list[str] = []
+    with pytest.raises(NotWhole) as refused:
+        await merge(parts, merged, lambda *about: task, told.append)
+    assert refused.value.gaps == ["shades.visual_cot: 2 samples lack some of 3 answers: all 2 of shard 1/2"]
+    whole = [await run(tmp_path / "1", [make_cell(task, "visual_cot", shard="1/2", answers=3)], Moody())]
+    await merge([parts[0], *whole], merged, lambda *about: task, told.append)
+    assert len(list(merged.episodes("shades.visual_cot"))) == 12
+
+
 def sketchmark_merge(into: RunFolder, parts: list[RunFolder], told: list[str]) -> None:
     import asyncio
 
