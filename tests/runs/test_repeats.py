@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import random
 import signal
 import subprocess
 import sys
@@ -140,9 +141,17 @@ def test_identical_repeats_are_counted_and_reported(tmp_path: Path) -> None:
     with serving(Speaker(lambda id: "yes", name="constant")) as url:
         given: dict[str, Any] = {"model_args": {"base_url": url}, "limit": 4, "repeats": 3, "no_cache": True}
         found = sketchmark.run("openai/constant", "maze", output_path=tmp_path, **given)
-    assert "maze.direct: 8 of 8 repeats are identical to an earlier one" in found.results.warnings[0]
+    told = "maze.direct: 8 of 8 repeats are identical to an earlier one, all repeats of 4 of 4 samples"
+    assert told in found.results.warnings[0]
     assert copies(RunFolder(tmp_path), "maze.direct").identical == 8
-    varied = sketchmark.run("player/random", "maze", repeats=2, limit=8, output_path=tmp_path / "v", no_cache=True)
+    chance = random.Random(3)  # two possible replies: of six, most are equal to an earlier one by chance
+    with serving(Speaker(lambda id: chance.choice("AB"), name="varied")) as url:
+        varied = sketchmark.run(
+            "openai/varied", "maze", model_args={"base_url": url}, repeats=6, limit=8, output_path=tmp_path / "v",
+            no_cache=True,
+        )  # fmt: skip
+    found_copies = copies(RunFolder(tmp_path / "v"), "maze.direct")
+    assert found_copies.of == 40 and found_copies.identical > 20 and found_copies.samples == 8
     assert not any("identical" in line for line in varied.results.warnings)
 
 

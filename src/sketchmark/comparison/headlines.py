@@ -255,7 +255,7 @@ def repeats_table(cells: Mapping[tuple[str, ...], Repeats], names: Sequence[str]
         )
         table.add(*labels, last, *map(mean_of, numbers))
         if one.ties:
-            table.below += (f"{name}: votes are tied in {one.ties} samples.",)
+            table.below += (f"{name}: votes are tied in {one.ties} sample{'s' * (one.ties > 1)}.",)
         if one.variance and one.variance.sentence:
             table.below += (f"{name}: {one.variance.sentence}",)
     return table

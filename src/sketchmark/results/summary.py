@@ -231,9 +231,10 @@ class Curve(Struct):
 
 
 class Answers(Mean):
-    """The headline score of some episodes, and the number that are completely right."""
+    """The headline score of some episodes, by sample, and how many of the episodes are completely right and not."""
 
     right: int = 0
+    other: int = 0
 
 
 class DrawingTable(Struct):
@@ -342,6 +343,5 @@ def _shown(cell: CellView) -> Mask:
 
 def _answers(cell: CellView, chosen: Mask) -> Answers:
     found = _mean(cell.headline, cell.rows, chosen)
-    _, values = _of_samples(cell.rows, np.where(chosen, cell.rows.metric(cell.headline), np.nan))
-    right = int((values >= 1).sum())
-    return Answers(found.mean, (found.low, found.high), found.n, right)
+    right = int((cell.rows.metric(cell.headline)[chosen] >= 1).sum())
+    return Answers(found.mean, (found.low, found.high), found.n, right, int(chosen.sum()) - right)
