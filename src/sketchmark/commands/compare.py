@@ -120,7 +120,7 @@ def print_audit(
 
 
 def _plans(run: Path, budget: float | None, prices: Path | None, most: int | None) -> dict[str, Division | str]:
-    """Divide a budget: of calls, or of money if there are prices."""
+    """Divide a budget of calls, or of money if there are prices."""
     if budget is None:
         return {}
     if not math.isfinite(budget):
