@@ -71,6 +71,23 @@ def test_chances_votes_agreement_and_headroom_of_a_small_cell() -> None:
     assert summarised(rows_of(x=[[(1, "a")]])) is None
 
 
+def test_a_table_says_if_few_samples_have_all_repeats() -> None:
+    rows = rows_of(x=[[(1, "a")]] * 3, y=[[(1, "a")]] * 2, z=[[(0, "b")]] * 2)
+    found = summarised(rows)
+    assert found and found.pass_at["3"].n == 1 and found.pass_at["2"].n == 3
+    table = repeats_table({("maze.direct",): found})
+    assert table and table.below[0] == ("maze.direct: 1 of 3 samples have 3 repeats; pass@k and pass^k are of these.")
+    whole = summarised(rows_of(x=[[(1, "a")]] * 2, y=[[(1, "a")]] * 2))
+    assert whole and not any("pass@k" in line for line in repeats_table({("maze.direct",): whole}).below)  # type: ignore[union-attr]
+
+
+def test_two_runs_are_compared_with_the_mode_of_each_row(repeated: Path, tmp_path: Path) -> None:
+    other = tmp_path / "other"
+    shutil.copytree(repeated, other)
+    said = " ".join(str(sketchmark.compare(repeated, other)).split())
+    assert "maze.direct: 10 samples with 3 repeats" in said and "maze.visual_cot: 10 samples with" in said
+
+
 def test_a_failed_drawing_counts_as_often_as_the_others_have_answers() -> None:
     rows = rows_of(x=[[(1, "a"), (1, "a"), (0, "b")], [(0, "?")]])
     assert scores_of(rows) == [(0, 1), (0, 1), (0, 0), (1, 0), (1, 0), (1, 0)]

@@ -252,7 +252,7 @@ def _scores(cells: Sequence[CellResult], readings: Sequence[str], stored: Mappin
                 if metric
                 else _none(cell),
                 *guess,
-                metric.n if metric else cell.n,
+                metric.n if metric else cell.samples_of(cell.headline),
                 _share(cell.cut),
                 _share(cell.unparsed),
                 ", ".join(f"{count} {kind}" for kind, count in cell.failures.items()) or "none",

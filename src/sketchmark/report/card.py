@@ -170,7 +170,8 @@ def _scores(cells: Mapping[str, CellRecord], results: Mapping[str, CellResult]) 
                 yield _text(name), _text(metric), _mean(found), guessed, str(found.n), _text(scoring)
         own = {} if cell.metrics else own_numbers(cell, cell.headline)
         for metric, value in own.items():
-            yield _text(name), _text(metric), as_percent(value), "", str(cell.n), _text(cell.scoring or "strict")
+            n, scoring = str(cell.samples_of(metric)), cell.scoring or "strict"
+            yield _text(name), _text(metric), as_percent(value), "", n, _text(scoring)
         if not (cell.metrics or own):
             yield _text(name), _text(about.headline), _text(why_none(cell)), "", "", ""
 
