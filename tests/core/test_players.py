@@ -9,30 +9,15 @@ import pytest
 
 import sketchmark
 from sketchmark.catalog import Catalog
+from sketchmark.errors import BadInput
+from sketchmark.models.players import make
 from sketchmark.runs.checks import plan
 from sketchmark.runs.episodes import play
 from sketchmark.settings import Settings
+from tests.tabled import tabled
 
 
-@pytest.mark.slow
-def test_the_solver_scores_one_on_every_metric_of_every_generated_world(tmp_path: Path) -> None:
-    folder = sketchmark.run(
-        "player/solver", "maze,sliding,jigsaw", mode="direct,visual_cot", limit=25, output_path=tmp_path
-    ).folder
-    for name, cell in folder.results().tasks.items():
-        assert cell.failures == {}
-        assert {metric: found.mean for metric, found in cell.metrics.items() if found.mean != 1.0} == {}, name
-
-
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        {"rows": 4, "cols": 7},
-        {"rows": 9, "cols": 9, "max_steps": 20},
-        {"rows": 16, "cols": 16},
-        {"rows": 30, "cols": 22, "max_steps": 6},
-    ],
-)
+@tabled
 def test_the_solver_reads_mazes_of_any_size(tmp_path: Path, arguments: dict[str, int]) -> None:
     folder = sketchmark.run(
         "player/solver", "maze", mode="visual_cot", limit=6, output_path=tmp_path, task_args=arguments
@@ -78,3 +63,80 @@ async def test_a_player_never_sees_the_target(player: str) -> None:
         swapped = replace(one, target=two.target, groups=two.groups)
         before, after = [await play(model, cell, sample) for sample in (one, swapped)]
         assert before.says == after.says and before.drawings == after.drawings
+
+
+# `player/flawed` has the faults that it is given, and no others; and what follows a corrupt drawing is scored.
+
+
+WORLDS = {"maze": "maze_text_exact", "sliding": "sliding_text_exact", "jigsaw": "jigsaw_text_acc"}
+SMALL = {"maze": "rows=4,cols=4,max_steps=5", "sliding": "min_depth=3,max_depth=5", "jigsaw": "difficulty=easy"}
+
+
+def scores(
+    tmp_path: Path, world: str, metric: str = "", player: str = "player/flawed", **faults: float
+) -> dict[str, float | None]:
+    """Cell -> its mean."""
+    folder = sketchmark.run(
+        player,
+        world,
+        mode="direct,text_cot,visual_cot",
+        canvas="own,blank,other,oracle,corrupt,caption",
+        limit=6,
+        task_args=SMALL[world],
+        model_args=faults,
+        output_path=tmp_path / f"{world}-{len(list(tmp_path.iterdir()))}",
+        no_cache=True,
+        engine="local",
+    )
+    cells = folder.results.tasks
+    metrics = {name: cell.metrics.get(metric or WORLDS[world]) for name, cell in cells.items()}
+    return {
+        name.removeprefix(f"{world}.").removeprefix("visual_cot."): found.mean
+        for name, found in metrics.items()
+        if found is not None
+    }
+
+
+@pytest.mark.parametrize("world", WORLDS)
+def test_without_faults_it_knows_what_it_has_drawn_and_nothing_else(tmp_path: Path, world: str) -> None:
+    found = scores(tmp_path, world, knows=0)
+    blind = dict.fromkeys(("direct", "text_cot", "blank", "other", "caption", "corrupt"), 0.0)
+    assert found == {**blind, "visual_cot": 1.0, "oracle": 1.0}
+    assert scores(tmp_path, world, "follows_corrupt", knows=0) == {"corrupt": 1.0}
+
+
+@pytest.mark.parametrize("world", WORLDS)
+def test_one_that_draws_wrongly_is_right_with_the_true_pictures_alone(tmp_path: Path, world: str) -> None:
+    found = scores(tmp_path, world, knows=0, draw_error=1)
+    assert (found["visual_cot"], found["oracle"]) == (0.0, 1.0)
+
+
+@pytest.mark.parametrize("world", WORLDS)
+def test_one_that_reads_wrongly_is_wrong_with_any_picture_and_follows_none(tmp_path: Path, world: str) -> None:
+    found = scores(tmp_path, world, knows=0, read_error=1)
+    assert (found["visual_cot"], found["oracle"]) == (0.0, 0.0)
+    assert scores(tmp_path, world, "follows_corrupt", knows=0, read_error=1) == {"corrupt": 0.0}
+
+
+@pytest.mark.parametrize("world", WORLDS)
+def test_one_that_ignores_its_drawings_is_the_same_on_every_canvas(tmp_path: Path, world: str) -> None:
+    assert set(scores(tmp_path, world, knows=1, ignores=1, draw_error=1).values()) == {1.0}
+    assert scores(tmp_path, world, "follows_corrupt", knows=1, ignores=1) == {"corrupt": 0.0}
+
+
+def test_one_who_looks_whether_a_drawing_fits_is_not_led_astray(tmp_path: Path) -> None:
+    found = scores(tmp_path, "maze", "follows_corrupt", "player/sketcher", hand_error=0)
+    assert found == {"corrupt": 0.0}
+
+
+def test_a_wrong_drawing_is_wrong_in_its_last_frame_alone(tmp_path: Path) -> None:
+    assert scores(tmp_path, "maze", "maze_img_exact", draw_error=1)["visual_cot"] == 0
+    share = scores(tmp_path, "maze", "maze_img_frame_acc", draw_error=1)["visual_cot"]
+    assert share is not None and 0.5 < share < 1
+
+
+@pytest.mark.parametrize("fault", ["draw_error", "read_error", "ignores", "knows"])
+@pytest.mark.parametrize("value", [-0.1, 1.5, "often"])
+def test_a_fault_that_is_no_chance_is_refused(fault: str, value: float | str) -> None:
+    with pytest.raises(BadInput, match=f"player/flawed: {fault}={value} is not a"):
+        make("flawed", **{fault: value})
