@@ -22,6 +22,7 @@ from sketchmark.serve.bodies import MAX_PICTURE_BYTES
 from sketchmark.serve.pictures import PictureShelf
 from tests.core.hearing import Deaf, Ear, tone
 from tests.serve.models import Mirror, Moody, Painter, Speaker, painted
+from tests.tabled import tabled
 
 RED, BLUE = painted("red"), painted("blue")
 FILE = ("a.png", RED.data, "image/png")
@@ -275,15 +276,7 @@ async def test_a_sound_arrives_at_a_model_that_hears_and_is_refused_for_others()
         await OpenAI("m", base_url=url, max_retries=0).say(of(sound, "Which?"), Options())
 
 
-@pytest.mark.parametrize(
-    ("sound", "why"),
-    [
-        ({"data": "AAAA", "format": "wav"}, "not a sound"),
-        ({"data": "?", "format": "wav"}, "broken base64"),
-        ({"format": "wav"}, "needs its data"),
-        ("AAAA", "needs its data"),
-    ],
-)
+@tabled
 def test_a_sound_that_cannot_be_read_is_a_400_with_the_reason(client: openai.OpenAI, sound: object, why: str) -> None:
     with pytest.raises(openai.BadRequestError, match=why):
         ask(client, user({"type": "input_audio", "input_audio": sound}))
