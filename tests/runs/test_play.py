@@ -13,7 +13,7 @@ from sketchmark.episode import Failure
 from sketchmark.errors import BadInput, CallFailed, CannotPlay, MissingExtra
 from sketchmark.media import Picture
 from sketchmark.runs.episodes import play
-from tests.runs.making import Speaker, colour, make_cell, make_sample, make_task
+from tests.runs.making import MODES, Speaker, colour, make_cell, make_sample, make_task
 
 SAMPLE, DONOR = make_sample("s0", "red", steps=2), make_sample("s1", "green", steps=2)
 TASK = make_task([SAMPLE, DONOR])
@@ -101,6 +101,18 @@ async def _seen(model: Speaker, canvas: str) -> list[Picture]:
     return model.contexts[-1].pictures[1:]
 
 
+async def test_own_and_blank_canvas() -> None:
+    assert await _seen(_painter("blue", "black"), "own") == [colour("blue"), colour("black")]
+    assert await _seen(_painter("blue", "black"), "blank") == [colour("white"), colour("white")]
+
+
+async def test_the_oracle_shows_the_true_pictures() -> None:
+    truth = make_sample("s0", steps=2, frames=lambda: [colour("pink"), colour("brown")])
+    model = _painter("blue", "black")
+    await play(model, make_cell(TASK, "steps", "oracle"), truth)
+    assert model.contexts[-1].pictures[1:] == [colour("pink"), colour("brown")]
+
+
 async def test_the_other_canvas_shows_what_the_donor_draws_when_it_plays_once_by_itself() -> None:
     model = Speaker(drawing=lambda id: Reply(picture=colour(_SHADES[id])))
     assert await _seen(model, "other") == [colour("orange"), colour("orange")]
@@ -181,3 +193,25 @@ async def test_a_drawing_that_does_not_come_ends_the_episode_unless_told_to_go_o
     episode = await play(Speaker(drawing=lambda id: Reply("no")), cell, SAMPLE)
     assert [turn.act for turn in episode.turns] == acts
     assert (episode.failure is None) == (wish == "continue")
+
+
+async def test_in_words_nothing_is_drawn() -> None:
+    model = Speaker()
+    episode = await play(model, make_cell(TASK, "text_cot"), SAMPLE)
+    assert [turn.act for turn in episode.turns] == ["show", "describe", "say"]
+    assert model.calls == [("say", "s0"), ("say", "s0")]
+
+
+async def test_saying_and_drawing_each_have_their_own_settings() -> None:
+    modes = {"visual_cot": {**MODES["visual_cot"], "drawing": {"width": 9}}}
+    task = make_task([SAMPLE], generation={"max_new_tokens": 50, "temperature": 0.5}, modes=modes)
+    model = Speaker()
+    await play(model, make_cell(task, "visual_cot"), SAMPLE)
+    assert model.options == [Options(None, 0.5, None, {"width": 9}), Options(50, 0.5)]
+
+
+async def test_the_model_may_decide_how_many_steps_there_are() -> None:
+    says = iter(["a plan", "DONE", "yes"])
+    model = Speaker(lambda id: next(says))
+    episode = await play(model, make_cell(TASK, "steps", steps="model"), SAMPLE)
+    assert episode.settings["steps"] == "model" and len(episode.drawings) == 1 and episode.answer == "yes"
