@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import io
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,6 +12,7 @@ from typing import Any
 import httpx
 import openai
 import pytest
+from PIL import Image
 
 from sketchmark import Model, Options
 from sketchmark.episode.sample import of
@@ -232,7 +234,8 @@ def test_a_body_that_is_no_json_object_is_a_400(client: openai.OpenAI, body: byt
 
 
 def test_a_picture_of_too_many_bytes_or_pixels_is_a_400(client: openai.OpenAI) -> None:
-    for picture in (Picture(RED.data + bytes(MAX_PICTURE_BYTES), "png"), painted("red", (9000, 9000))):
+    Image.new("1", (9000, 9000)).save(many := io.BytesIO(), "PNG")
+    for picture in (Picture(RED.data + bytes(MAX_PICTURE_BYTES), "png"), Picture(many.getvalue(), "png")):
         with pytest.raises(openai.BadRequestError, match="limit"):
             ask(client, user(shown(picture)))
 

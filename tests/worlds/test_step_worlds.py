@@ -234,7 +234,7 @@ def test_a_random_answer_is_right_as_often_as_the_world_says(world: StepWorld[An
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("fault", list(FAULTS))
+@pytest.mark.parametrize("fault", ["none", "draw_error", "read_error"])  # `ignores` does nothing else in a world
 def test_the_audit_finds_what_was_planted(world: StepWorld[Any], fault: str, tmp_path: Path) -> None:
     arguments, expected = FAULTS[fault]
     run = sketchmark.run(
