@@ -23,7 +23,7 @@ from tests.models.fake_server import FarEnd, anthropic_answer, picture
 from tests.tabled import tabled
 
 RED, BLUE, LIME = colour("red"), colour("blue"), colour("lime")
-UNPLACED = ("where the pictures stood among the texts: the image API takes one prompt",)
+UNPLACED = ("where the pictures were among the texts: the image API takes one prompt",)
 
 
 @pytest.mark.parametrize(

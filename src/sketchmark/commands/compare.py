@@ -119,7 +119,7 @@ def print_audit(
 
 
 def _plans(run: Path, budget: float | None, prices: Path | None, most: int | None) -> dict[str, Division | str]:
-    """Divide a budget: of calls, or of money if there are prices."""
+    """Divide a budget of calls, or of money if there are prices."""
     if budget is None:
         return {}
     from sketchmark.models.wrappers import price_of

@@ -371,17 +371,17 @@ def comparison_sentences(rows: Sequence[TableRow]) -> Iterator[str]:
 
 
 def is_gain(row: TableRow) -> bool:
-    """Tell the gain by drawing from other differences."""
+    """Return whether a row is the gain by drawing."""
     return row.kind == "modes" and (row.before.mode, row.after.mode) == ("direct", DRAWN)
 
 
 def is_seeing(row: TableRow) -> bool:
-    """Tell the gain by seeing from other differences."""
+    """Return whether a row is the gain by seeing."""
     return row.kind == "modes" and (row.before.mode, row.after.mode) == SEEING
 
 
 def is_perception(row: TableRow) -> bool:
-    """Tell what perception loses from other differences."""
+    """Return whether a row is what perception loses."""
     return row.kind == "modes" and (row.before.mode, row.after.mode) == PERCEPTION
 
 

@@ -383,7 +383,7 @@ def _baseline(name: str, guessed: Sequence[_Guessed], constants: Sequence[str]) 
 
 
 def _scored_samples(folder: RunFolder, cell: str) -> Array:
-    """Return where the line of each scored sample begins, in the order of the samples: of its first repeat."""
+    """Return where the line of each scored sample's first repeat begins, in the order of the samples."""
     episodes, rows = folder.attempts(cell), folder.scored(cell)
     mine, theirs = episodes.align(rows)
     first = (rows.arrays["repeat"][theirs] == 0) & (rows.arrays["branch"][theirs] == 0)

@@ -49,7 +49,7 @@ def rounds(rows: Sequence[ScoreRow]) -> list[list[ScoreRow]]:
 
 
 def totals_over(rows: Sequence[ScoreRow], aggregate: Aggregate) -> Mapping[str, Any]:
-    """Return a task's own totals: of repeated episodes, the mean over the rounds."""
+    """Return a task's own totals; for repeated episodes, their mean over the rounds."""
     made = [aggregate([plain(row) for row in one]) for one in rounds(rows)] or [aggregate([])]
     if len(made) == 1:
         return made[0]

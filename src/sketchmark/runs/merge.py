@@ -342,7 +342,7 @@ class Names:
 
 @dataclass
 class Choice:
-    """What a cell of the merged run is made of, counted in the order of the samples."""
+    """Sources of a cell of the merged run, in the order of the samples."""
 
     cell: str
     repeats: int = 1

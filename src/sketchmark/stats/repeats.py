@@ -273,8 +273,8 @@ def _floored(found: Interval, factor: float = 1.0) -> Interval:
 
 @dataclass(frozen=True)
 class Spread:
-    """Variance of a paired gain: of its true value between samples, and of one direct episode, one drawing and one
-    answer to a drawing."""
+    """Variance of a paired gain, by source: true values of samples, one direct episode, one drawing, one answer to
+    a drawing."""
 
     between: float
     direct: float
@@ -328,7 +328,7 @@ class Prices:
 
 @dataclass(frozen=True)
 class Division:
-    """How to divide a budget, its cost, and half the width of the gain's 95% interval."""
+    """Division of a budget, its cost, and half the width of the gain's 95% interval."""
 
     samples: int
     repeats: int

@@ -312,7 +312,7 @@ class Diffusers(Model):
         return images if kind.pictures > 1 or len(images) > 1 else images[0]
 
     def _reply(self, job: _Job, image: Any, flagged: bool) -> Reply:
-        """Return the drawing. Of several images that were made for one prompt (layers, frames) it is the last."""
+        """Return the drawing: the last of several images that were made for one prompt (layers, frames)."""
         usage = Usage(pictures_in=len(job.images), pictures_out=1)
         while isinstance(image, list | tuple):
             image = image[-1] if image else None
@@ -462,8 +462,9 @@ def _completed(pipeline: type, context: Context, settings: dict[str, Any]) -> di
 
 
 def _counter(pipeline: Any) -> Any:
-    """Return a copy of the tokenizer that cuts off a long prompt, if one does. Of several the last counts: it has the
-    longest limit. A copy, because a call sets a tokenizer's truncation for all threads, also for a drawing's."""
+    """Return a copy of the tokenizer that cuts off a long prompt, if one does. The last of several counts, since it
+    has the longest limit. It is a copy, because a call sets a tokenizer's truncation for all
+    threads, also for a drawing's."""
     source = inspect.getsource(inspect.getmodule(type(pipeline)) or type(pipeline))
     if "truncation=True" not in source or _kind(type(pipeline)).reads_all:
         return None
