@@ -242,7 +242,7 @@ def test_the_audit_finds_what_was_planted(world: StepWorld[Any], fault: str, tmp
         world.name,
         mode="direct,visual_cot",
         canvas="own,blank,oracle,corrupt,caption",
-        limit=10,
+        limit=len(LEVELS),
         model_args={"knows": 0.0, **arguments},
         output_path=tmp_path / "run",
         no_cache=True,
