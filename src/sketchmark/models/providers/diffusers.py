@@ -252,7 +252,7 @@ class Diffusers(Model):
         settings = _completed(kind, context, settings | self._call)
         cut = await asyncio.to_thread(_cut, kind, self._counter, prompt, settings)
         images = tuple([await asyncio.to_thread(picture.image) for picture in context.pictures])
-        seed = (self._seed if options.seed is None else options.seed) + options.repeat
+        seed = self._seed + options.repeat if options.seed is None else options.seed
         job = _Job(prompt, images, seed, tuple(sorted(settings.items())))
         reply = await self._batcher.submit(job, self._group(job))
         return replace(reply, left_out=(*no_sounds, *no_texts, *no_images, *places, *cut))
