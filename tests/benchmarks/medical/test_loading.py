@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -195,6 +196,19 @@ def test_a_folder_without_the_data_is_an_error_not_a_download(tmp_path: Path) ->
             load(task, tmp_path)
     with pytest.raises(DataMissing, match="PhysioNet"):
         load("mimic_cxr", tmp_path)
+
+
+def test_a_hub_that_cannot_be_reached_is_one_clear_line(tmp_path: Path) -> None:
+    offline = {"HF_HUB_OFFLINE": "1", "HF_HOME": str(tmp_path), "PATH": ""}
+    asked = [sys.executable, "-m", "sketchmark", "run", "--model", "player/random", "--no-cache", "--tasks"]
+    for task in ("slake", "vqa_rad"):
+        done = subprocess.run([*asked, task], cwd=tmp_path, env=offline, capture_output=True, text=True, check=False)
+        assert done.returncode == 2
+        assert (
+            "is not in the hub's cache here" in done.stderr
+            and "--data" in done.stderr
+            and "Traceback" not in done.stderr
+        )
 
 
 def test_without_the_hub_client_the_three_ways_are_named(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,9 +1,7 @@
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
-from sketchmark import Context, Model, Options, Reply
 from sketchmark.benchmarks import (
     Kind,
     Language,
@@ -12,10 +10,8 @@ from sketchmark.benchmarks import (
     get_image_index_info,
 )
 from sketchmark.benchmarks.medical import Protocol, question_prompt, report_prompt
-from sketchmark.benchmarks.medical.scores import judge_open, judge_prompt, read_verdict
 from sketchmark.benchmarks.mmmu import PRO_INSTRUCTIONS, ProMode, ProSetting, mmmu_prompt, pro_image_order, pro_prompt
-from sketchmark.models.cache import with_cache
-from tests.tabled import rows, tabled
+from tests.tabled import tabled
 
 
 def test_the_sentence_counts_the_images() -> None:
@@ -57,6 +53,7 @@ REPORT = (
     "You are a helpful assistant. Please generate a report for the given images, including both findings and "
     "impressions. Return the report in the following format: Findings: {} Impression: {}."
 )
+REST = REPORT.removeprefix("You are a helpful assistant. ")
 
 
 @tabled
@@ -72,6 +69,9 @@ def test_a_report_prompt_of_one_sentence_gets_the_index_at_its_end() -> None:
     )
 
 
+SENTENCE = "The indices of the given images are 1, 2.\n"
+
+
 @tabled
 def test_mmmu_prompts_are_exactly_as_published(
     protocol: Protocol, options: list[str], reasoning: bool, expected: str
@@ -79,6 +79,10 @@ def test_mmmu_prompts_are_exactly_as_published(
     assert mmmu_prompt("See <image 1>?", options, images=2, reasoning=reasoning, protocol=protocol) == expected
 
 
+LAST = (
+    "The last line of your response should be of the following format: 'Answer: $LETTER' (without quotes) where "
+    "LETTER is one of options."
+)
 STEPS = "Think step by step before answering."
 
 
@@ -96,62 +100,3 @@ def test_pro_sends_pictures_in_the_order_of_their_placeholders() -> None:
         "Answer with the option letter from the given choices directly."
     )
     assert pro_image_order(question, options) == [1, 3, 2]
-
-
-(TEXT,) = rows(__file__, "published_text")
-
-
-class Strict(Model):
-    """Calls an answer correct when it equals the standard answer in the text it is shown."""
-
-    name = "strict"
-
-    def __init__(self) -> None:
-        self.seen: list[tuple[str, Options]] = []
-
-    async def say(self, context: Context, options: Options) -> Reply:
-        (text,) = context.texts
-        self.seen.append((text, options))
-        gold = text.partition("The standard answer: ")[2].partition("\n")[0]
-        given = text.partition("The user's answer: ")[2].partition("\n")[0]
-        return Reply(f"<think>.</think>\n<judge>{int(gold != given)}</judge>")
-
-
-def test_the_judge_text_is_exactly_as_published() -> None:
-    assert judge_prompt("Q", "A", "R") == TEXT
-
-
-def test_braces_in_an_answer_stay_as_they_are() -> None:
-    assert "The user's answer: {R}\n" in judge_prompt("{Q}", "A", "{R}")
-
-
-@tabled
-def test_zero_means_correct(reply: str, correct: bool | None) -> None:
-    assert read_verdict(reply).correct is correct
-
-
-async def test_any_model_can_judge() -> None:
-    judge = Strict()
-    assert (await judge_open(judge, "where?", "left lung", "left lung")).correct is True
-    assert (await judge_open(judge, "where?", "left lung", "right lung")).correct is False
-    text, options = judge.seen[0]
-    assert text == judge_prompt("where?", "left lung", "left lung")
-    assert (options.temperature, options.max_new_tokens) == (0.0, 4096)
-
-
-async def test_an_answer_without_words_is_wrong_and_not_sent() -> None:
-    judge = Strict()
-    assert (await judge_open(judge, "where?", "left lung", "  ")).correct is False
-    assert judge.seen == []
-
-
-async def test_what_is_no_verdict_is_not_kept_and_what_is_one_is(tmp_path: Path) -> None:
-    class Waking(Strict):
-        async def say(self, context: Context, options: Options) -> Reply:
-            reply = await super().say(context, options)
-            return Reply("Hm?") if len(self.seen) == 1 else reply
-
-    judge = Waking()
-    cached = with_cache(judge, tmp_path)
-    found = [(await judge_open(cached, "where?", "left", "left")).correct for _ in range(3)]
-    assert found == [None, True, True] and len(judge.seen) == 2

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import csv
 import json
+import random
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -43,6 +44,17 @@ class Scripted(Model):
     async def draw(self, context: Context, options: Options) -> Reply:
         self.drew.append(context)
         return Reply(picture=Picture.from_bytes(fixtures.png(200)))
+
+
+class Judging(Model):
+    """A judge with one reply; by default everything is correct (0)."""
+
+    def __init__(self, reply: str = "<think>.</think><judge>0</judge>") -> None:
+        super().__init__("judge")
+        self._reply = reply
+
+    async def say(self, context: Context, options: Options) -> Reply:
+        return Reply(self._reply)
 
 
 Prepare = Callable[[Path], Path]
@@ -137,6 +149,29 @@ def test_the_drawing_prompt_quotes_the_question_without_its_options(tmp_path: Pa
     assert len(said.pictures) == 2, "the original and the drawing"
 
 
+def test_strict_and_fork_stand_side_by_side_and_the_fork_mixes_up_duplicates(tmp_path: Path) -> None:
+    """One question about two pictures, answered yes (right) and no: the fork scores no twice."""
+    folder = play(
+        Scripted("yes", "no", "the right lobe"), "vqa_rad", fixtures.vqa_rad(tmp_path / "d"), tmp_path / "run"
+    )
+    cell = score_as(folder, ["strict", "code-fork", "code-upstream"])["vqa_rad.direct"]
+    fork, upstream = (cell.scorings[name].aggregate for name in ("code-fork", "code-upstream"))
+    assert cell.scoring == "strict"
+    assert cell.aggregate["close"] == {"total": 2, "right": 1, "acc": 0.5}
+    assert upstream["close"] == {"total": 2, "right": 1, "acc": 0.5}
+    assert fork["close"] == {"total": 2, "right": 0, "acc": 0.0}
+    assert (cell.aggregate["open"]["precision"], fork["open"]["precision"]) == pytest.approx((2 / 3, 0.8))
+
+
+def test_score_prints_the_scorings_of_a_run_side_by_side(tmp_path: Path) -> None:
+    data = fixtures.vqa_rad(tmp_path / "d")
+    folder = play(Scripted("yes", "no", "the right lobe"), "vqa_rad", data, tmp_path / "run")
+    done = CliRunner().invoke(cli, ["score", str(folder.path), "--scoring", "strict,code-fork"])
+    assert done.exit_code == 0, done.exception
+    (line,) = [line for line in done.output.splitlines() if "close / acc" in line]
+    assert line.split()[-2:] == ["50.0", "0.0"]
+
+
 def test_a_row_that_cannot_be_used_is_named_at_the_end_of_the_run(tmp_path: Path) -> None:
     done = random_run(tmp_path, "vqa_rad", fixtures.vqa_rad(tmp_path / "d"))
     (line,) = [line for line in done.output.splitlines() if "broken_row 1, the first: vqa_rad-" in line]
@@ -166,6 +201,60 @@ def test_a_scoring_that_cannot_be_done_is_refused_before_the_first_call(
 ) -> None:
     done = random_run(tmp_path, task, prepare(tmp_path / "data"), "--scoring", scoring)
     assert words in str(done.exception) and not (tmp_path / "run").exists()
+
+
+def test_a_judge_overrules_the_rule_on_open_answers_only(tmp_path: Path) -> None:
+    folder = play(Scripted("no", "no", "somewhere"), "vqa_rad", fixtures.vqa_rad(tmp_path / "d"), tmp_path / "run")
+    cell = score_as(folder, ["strict", "paper", "code-upstream"], Judging())["vqa_rad.direct"]
+    assert cell.aggregate["open"]["acc"] == 1.0
+    assert cell.aggregate["close"]["right"] == 0
+    assert cell.scorings["paper"].aggregate["total metrics"]["right"] == 1
+    assert cell.metrics["correct"].mean == pytest.approx(1 / 3)
+
+
+def test_a_judge_without_a_verdict_is_a_failure_in_strict_and_a_wrong_answer_as_published(tmp_path: Path) -> None:
+    folder = play(Scripted("no", "no", "somewhere"), "vqa_rad", fixtures.vqa_rad(tmp_path / "d"), tmp_path / "run")
+    cell = score_as(folder, ["strict", "code-upstream"], Judging("It looks fine to me."))["vqa_rad.direct"]
+    assert cell.failures["judge_failed"] == 1
+    assert cell.aggregate["open"]["total"] == 0
+    assert cell.scorings["code-upstream"].aggregate["open"]["total"] == 1
+    assert cell.scorings["code-upstream"].aggregate["open"]["right"] == 0
+
+
+def test_slake_on_the_main_branch_counts_judged_closed_answers_twice(tmp_path: Path) -> None:
+    folder = play(Scripted("No", "Lung", "肺", "是"), "slake", fixtures.slake(tmp_path / "d"), tmp_path / "run")
+    cell = score_as(folder, ["strict", "code-upstream", "code-fork"], Judging())["slake.direct"]
+    assert cell.aggregate["total metrics"]["acc"] == 1.0
+    assert cell.scorings["code-upstream"].aggregate["close"]["acc"] == 2.0
+    assert cell.scorings["code-fork"].aggregate["total metrics"]["acc"] == 1.0
+
+
+def test_radrestruct_is_scored_by_set_and_as_published_by_the_first_gold(tmp_path: Path) -> None:
+    folder = play(Scripted("yes", "A", "A, B"), "radrestruct", fixtures.radrestruct(tmp_path / "d"), tmp_path / "run")
+    cell = score_as(folder, ["strict", "code-upstream"])["radrestruct.direct"]
+    assert cell.aggregate["total metrics"]["acc"] == 1.0
+    published = cell.scorings["code-upstream"].aggregate
+    assert published["single_choice"]["right"] == 1, "a side is neither yes nor no"
+
+
+def test_mmmu_published_scorings_draw_by_lot_with_the_official_seed(tmp_path: Path) -> None:
+    """Two choices of two options and an open number, none readable: the choices come from one seeded stream."""
+    rng = random.Random(42)
+    drawn = [rng.choice(["A", "B"]) for _ in range(2)]
+    folder = play(
+        Scripted("no idea"),
+        "mmmu_val",
+        fixtures.mmmu(tmp_path / "d"),
+        tmp_path / "run",
+        task_args={"subjects": "Pharmacy+Math"},
+    )
+    cell = score_as(folder, ["strict", "official", "code-upstream"])["mmmu_val.direct"]
+    assert cell.aggregate["Overall"]["acc"] == 0.0
+    assert cell.failures["unparsed"] == 3
+    right = (drawn[0] == "A") + (drawn[1] == "B")  # Math comes before Pharmacy, as published
+    assert cell.scorings["official"].aggregate["Overall"] == {"num": 3, "acc": round(right / 3, 3)}
+    assert cell.scorings["code-upstream"].aggregate["total"]["right"] == right
+    assert cell.scorings["official"].metrics["correct"].mean == pytest.approx((0.5 + 0.5 + 0) / 3)
 
 
 def test_withheld_answers_are_not_scored_and_the_submission_file_is_written(tmp_path: Path) -> None:

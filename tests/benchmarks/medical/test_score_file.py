@@ -97,6 +97,16 @@ def test_the_data_may_be_named_by_the_environment(tmp_path: Path, monkeypatch: p
     assert cell["n"] == 3
 
 
+def test_several_scorings_stand_side_by_side(tmp_path: Path) -> None:
+    path = tmp_path / "replies.json"
+    path.write_text(json.dumps([official_item(1, "B", "B"), official_item(2, "A", "(B)")]))
+    asked = ["score-file", "--task", "mmmu", "--predictions", str(path), "--scoring", "strict,official"]
+    lines = CliRunner().invoke(cli, asked).output.splitlines()
+    assert "mmmu.replies: the same replies, scored 2 ways" in [line.strip() for line in lines]
+    (overall,) = [line for line in lines if "Overall / acc" in line]
+    assert overall.split()[-2:] == ["50.0", "50.0"]
+
+
 def test_the_table_names_what_could_not_be_matched(tmp_path: Path) -> None:
     data = fixtures.vqa_rad(tmp_path / "data")
     path = tmp_path / "replies.json"

@@ -8,22 +8,24 @@ from typing import Any
 
 import pytest
 import yaml
+from click.testing import CliRunner
 
 import sketchmark
-from sketchmark import Context, Model, Options, Reply, Sample
+from sketchmark import Context, Model, Options, Reply
 from sketchmark.answers.choices import options_of
-from sketchmark.benchmarks.mmsi import accuracy, category_of, letter
+from sketchmark.benchmarks.mmsi import category_of
 from sketchmark.catalog import Catalog
-from sketchmark.episode import Grading
+from sketchmark.cli import root
 from sketchmark.episode.protocol import join, split
-from sketchmark.errors import BadInput, DataMissing
+from sketchmark.errors import BadInput, CannotPlay, DataMissing
 from sketchmark.folder import RunFolder
 from sketchmark.folder.records import drawn_names
+from sketchmark.models.players import make
 from sketchmark.runs.checks import _holds
 from sketchmark.tasks import TaskOptions
 from tests.benchmarks.mmsi.combined_prompt_model import OnePrompt
-from tests.benchmarks.mmsi.published import OPTIONS, five_files, row, scene, write
-from tests.episodes import episode
+from tests.benchmarks.mmsi.published import five_files, row, scene, write
+from tests.golden.recording import Recorder
 from tests.tabled import tabled
 
 Play = Callable[..., RunFolder]
@@ -58,6 +60,22 @@ def play(one: Path, tmp_path: Path) -> Play:
         return sketchmark.run(model, task, **{"data": one, "output_path": tmp_path / "run", **options}).folder
 
     return played
+
+
+def test_four_images_are_sent_in_both_stages(play: Play) -> None:
+    recorder = Recorder(make("random"))
+    [(_, episode)] = play(recorder).played("mmsi_msr.visual_cot")
+    (drawing, drawn_from, _), (answering, answered_from, _) = recorder.requests
+    assert (drawing, answering) == ("draw", "say")
+    originals = [scene(place) for place in range(4)]
+    assert drawn_from.pictures == originals
+    assert answered_from.pictures == [*originals, *episode.drawings]
+
+
+def test_the_annotators_thought_is_never_shown(play: Play) -> None:
+    recorder = Recorder(make("random"))
+    play(recorder, "mmsi_msr", mode="direct,visual_cot,text_cot")
+    assert not any("SECRET" in text for _, context, _ in recorder.requests for text in context.texts)
 
 
 def test_the_groups_hold_the_five_categories() -> None:
@@ -156,6 +174,30 @@ def test_the_published_prompts_do_not_leak(tmp_path: Path) -> None:
         assert folder.results().warnings == []
 
 
+def cli(*arguments: object) -> Any:
+    return CliRunner().invoke(root, ["run", "--quiet", "--no-cache", *map(str, arguments)], standalone_mode=False)
+
+
+def test_strict_leaks_stop_the_run_before_the_first_call(one: Path, tmp_path: Path) -> None:
+    file = _per_model(tmp_path)
+    body = file.read_text("utf-8").replace("blunt:", "player:")
+    file.write_text(body, "utf-8")
+    leaky = ("--model", "player/random", "--tasks", "my_msr_visual_cot", "--include", file, "--data", one)
+    loose = cli(*leaky, "--output_path", tmp_path / "loose")
+    assert (loose.exception, "warning: my_msr.visual_cot" in loose.stderr) == (None, True)
+    strict = cli(*leaky, "--strict-leaks", "--output_path", tmp_path / "strict")
+    assert isinstance(strict.exception, BadInput)
+    assert not (tmp_path / "strict").exists()
+
+
+def test_a_failed_drawing_fails_the_episode_and_stage_two_is_not_asked(play: Play) -> None:
+    model = Blunt()
+    cell = play(model).results().tasks["mmsi_msr.visual_cot"]
+    assert model.asked == []
+    assert cell.failures == {"no_picture": 1}
+    assert cell.metrics["accuracy"].mean == 0.0
+
+
 def test_only_with_continue_is_stage_two_asked_without_the_drawing(play: Play) -> None:
     model = Blunt()
     cell = play(model, on_draw_failure="continue").results().tasks["mmsi_msr.visual_cot"]
@@ -164,6 +206,21 @@ def test_only_with_continue_is_stage_two_asked_without_the_drawing(play: Play) -
     assert "I would rather not draw." not in context.texts, "stage 1's text is not an answer"
     assert cell.failures == {"no_picture": 1}, "and the failed drawing is still counted"
     assert cell.metrics["accuracy"].mean == 1.0
+
+
+def test_there_is_no_oracle_for_photographs(play: Play) -> None:
+    with pytest.raises(CannotPlay, match="no true pictures"):
+        play(Blunt(), canvas="oracle")
+
+
+@pytest.mark.parametrize("canvas", ["blank", "other"])
+def test_the_other_canvases_replace_the_drawing(play: Play, tmp_path: Path, canvas: str) -> None:
+    data = write(tmp_path / "msr.parquet", [row(1, "MSR"), row(2, "MSR", images=3)])
+    recorder = Recorder(make("random"))
+    play(recorder, canvas=canvas, data=data)
+    seen = [context.pictures[-1] for act, context, _ in recorder.requests if act == "say"]
+    white = [picture.image().getcolors() == [(48 * 32, (255, 255, 255))] for picture in seen]
+    assert all(white) if canvas == "blank" else not any(white)
 
 
 def test_an_unparsed_answer_is_wrong_with_a_note(play: Play) -> None:
@@ -234,47 +291,6 @@ def test_its_missing_picture_is_a_failed_drawing(play: Play) -> None:
     assert play(OnePrompt(draws=False)).results().tasks["mmsi_msr.visual_cot"].failures == {"no_picture": 1}
 
 
-# MMSI-Bench's accuracy and its published parsers. More replies are in tests/answers/corpus.
-
-
-SAMPLE = Sample("x", fields={"question": f"Where to?\n{OPTIONS}"}, target={"answer": "B"})
-TASKS = ["mmsi_attribute_appr", "mmsi_attribute_meas", "mmsi_motion_obj", "mmsi_motion_cam", "mmsi_msr", "mmsi_bench"]
-
-
-@pytest.mark.parametrize("scoring", ["strict", "official", "lenient"])
-@pytest.mark.parametrize(("said", "right", "read"), [("``B``", 1.0, "B"), ("It is B.", 1.0, "B"), ("C", 0.0, "C")])
-def test_the_letter_is_right_or_wrong(said: str, right: float, read: str, scoring: str) -> None:
-    scores = accuracy(SAMPLE, episode("A", said), Grading(scoring))
-    assert scores.values == {"accuracy": right}
-    assert scores.notes == {"answer": read, "expected": "B"}
-    assert not scores.unparsed
-
-
-@pytest.mark.parametrize("scoring", ["strict", "official", "lenient"])
-def test_no_letter_is_wrong_unparsed_and_noted(scoring: str) -> None:
-    scores = accuracy(SAMPLE, episode("I cannot tell."), Grading(scoring))
-    assert (scores.values, scores.unparsed) == ({"accuracy": 0.0}, True)
-    assert scores.notes == {"answer": None, "expected": "B", "no_letter": "cannot find answer"}
-
-
-def test_where_the_question_does_not_list_the_right_option_letters_are_read_alone() -> None:
-    asked = Sample("x", fields={"question": "Which picture, A or B?"}, target={"answer": "B"})
-    assert accuracy(asked, episode("Answer: B"), Grading()).values == {"accuracy": 1.0}
-    assert accuracy(asked, episode("North"), Grading()).unparsed
-
-
-@pytest.mark.parametrize("task", TASKS)
-def test_every_task_has_the_three_readings_and_strict_is_the_first(task: str) -> None:
-    assert list(Catalog().task(task).declared.scorings) == ["strict", "official", "lenient"]
-
-
-@tabled
-def test_official_reads_the_first_letter_of_the_narrowest_mark(found: str | None, responses: list[str]) -> None:
-    assert {letter(response, "official") for response in responses} == {found}
-
-
-@pytest.mark.parametrize(
-    ("response", "found"), [("E", "E"), ("b", "B"), ("``f``", "F"), ("e.g. C", "E"), ("G", None)]
-)
-def test_lenient_reads_a_to_f_in_either_case_with_its_known_fault(response: str, found: str | None) -> None:
-    assert letter(response, "lenient") == found
+def test_no_other_canvas_can_be_put_before_it(play: Play) -> None:
+    with pytest.raises(CannotPlay, match="looks at its drawings itself"):
+        play(OnePrompt(), canvas="blank")

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import os
+import re
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -232,3 +236,32 @@ def test_a_task_file_of_ones_own_words_it_otherwise(mine: Path, tmp_path: Path) 
         wrong.write_text(TASK.replace(theirs, name))
         done = command("check", wrong)
         assert done.returncode == 2 and "leads out of" in done.stderr, done.stdout
+
+
+def test_it_runs_against_a_server(mine: Path, tmp_path: Path) -> None:
+    serve = [sys.executable, "-m", "sketchmark", "serve", "--model", "player/random", "--port", "0"]
+    with subprocess.Popen(serve, stdout=subprocess.PIPE, text=True) as process:
+        try:
+            assert process.stdout
+            address = re.search(r"http://\S+", process.stdout.readline())
+            assert address
+            environment = {**os.environ, "OPENAI_API_KEY": "any", "XDG_CACHE_HOME": str(tmp_path)}
+            run = [sys.executable, "-m", "sketchmark", "run", "--model", "openai/any", "--tasks", str(mine)]
+            run += ["-o", "out", "--model_args", f"base_url={address[0]}", "--mode", "direct,text_cot"]
+            done = subprocess.run(run, cwd=tmp_path, env=environment, capture_output=True, text=True)
+        finally:
+            process.kill()
+    assert done.returncode == 0, done.stderr
+    results = json.loads((tmp_path / "out/results.json").read_text())["tasks"]
+    counts = {name: cell["n"] for name, cell in results.items()}
+    assert counts == {"my_questions.direct": 4, "my_questions.text_cot": 4}
+
+
+def test_a_finished_run_is_compared_and_exported(mine: Path, tmp_path: Path) -> None:
+    play(mine, Knowing(KNOWN), tmp_path / "a", mode="direct,visual_cot")
+    play(mine, "player/random", tmp_path / "b", mode="direct,visual_cot")
+    done = command("compare", "a", "b", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    done = command("export", "a", "--to", "lmms-eval", "--out", "out", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "my_questions" in "".join(path.name for path in (tmp_path / "out").rglob("*"))

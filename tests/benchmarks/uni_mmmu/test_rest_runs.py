@@ -8,14 +8,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 
 import sketchmark
 from sketchmark import Context, Model, Options, Reply, Sample
 from sketchmark.benchmarks.uni_mmmu import published as judge_prompt
 from sketchmark.catalog import Catalog
+from sketchmark.cli import root
 from sketchmark.errors import BadInput, CannotPlay
 from sketchmark.folder.results_format import CellResult
 from sketchmark.media.svg import render
+from sketchmark.serve import serving
+from sketchmark.serve.faults import Faults
 from tests.benchmarks.uni_mmmu import published, published_rest
 from tests.benchmarks.uni_mmmu.published_rest import OVERLAY
 from tests.golden.recording import Recorder
@@ -101,6 +105,24 @@ def test_every_channel_of_the_three_is_scored_direct_and_drawn(data: Path, tmp_p
     assert set(cells["uni_mmmu_code.direct"].by["difficulty"]) == {"A", "B"}
 
 
+def test_the_group_plays_all_six(data: Path, tmp_path: Path) -> None:
+    cells = _cells(Artist("artist"), "uni_mmmu_all_visual_cot", data, tmp_path, judge=Judge(), limit=1)
+    assert len(cells) == 6 and all(cell.episodes == 1 for cell in cells.values())
+
+
+def test_official_reads_the_same_replies_as_published(data: Path, tmp_path: Path) -> None:
+    """A thought with braces in it hides the verdict, so that all is 0; nobody is asked again for it."""
+    judge = Judge()
+    cells = _cells(
+        Artist("artist"), TASKS, data, tmp_path, mode="visual_cot", judge=judge, scoring="official", concurrency=1
+    )
+    for task in ("geometry", "science", "code"):
+        judged = {name for name in (*GEOMETRY, *SCIENCE, *CODE) if name.startswith(task)}
+        judged -= {"geometry_number_acc", "science_form", "code_img_iou", "code_img_shape_iou", "code_img_colour"}
+        means = _means(cells[f"uni_mmmu_{task}.visual_cot"])
+        assert {name: means[name] for name in judged} == dict.fromkeys(judged, 0.0)
+
+
 def test_without_a_judge_what_is_scored_by_rule_is_scored(data: Path, tmp_path: Path) -> None:
     cells = _cells(Artist("artist"), TASKS, data, tmp_path, mode="visual_cot")
     assert _means(cells["uni_mmmu_geometry.visual_cot"]) == {"geometry_number_acc": 1.0}
@@ -146,6 +168,56 @@ def test_geometry_shows_the_true_overlay_on_the_oracle_canvas(data: Path, tmp_pa
         sketchmark.run(
             Artist("artist"), "uni_mmmu_geometry_visual_cot", canvas="oracle", data=hub, output_path=tmp_path / "no"
         )
+
+
+def test_a_judge_over_http_that_was_down_is_asked_again_and_judges_what_is_missing(
+    data: Path, tmp_path: Path
+) -> None:
+    judge = Judge()
+
+    def judged(url: str) -> CellResult:
+        cells = _cells(
+            Artist("artist"),
+            "uni_mmmu_science_visual_cot",
+            data,
+            tmp_path / "run",
+            judge="openai/m",
+            judge_args={"base_url": url, "max_retries": 0},
+            cache=tmp_path / "kept",
+        )
+        return cells["uni_mmmu_science.visual_cot"]
+
+    with serving(Judge(), faults=Faults.parse("500:1")) as url:
+        down = judged(url)
+    assert down.failures == {"judge_failed": 2} and _means(down) == {"science_form": 1.0}
+    assert "gave no verdict (server_error)" in down.reasons["judge_failed"]
+    with serving(judge) as url:
+        up, again = judged(url), judged(url)
+    assert _means(up) == _means(again) == SCIENCE and up.failures == {}
+    assert sorted(len(context.pictures) for context in judge.asked) == [0, 0, 2, 2]
+
+
+def test_scores_can_be_made_later_with_a_judge_from_the_run_folder_alone(data: Path, tmp_path: Path) -> None:
+    tasks = "uni_mmmu_code,uni_mmmu_code_visual_cot"
+    sketchmark.run(Artist("artist"), tasks, data=data, output_path=tmp_path / "run")
+    with serving(Judge()) as url:
+        command = ["score", str(tmp_path / "run"), "--judge", "openai/m", "--judge-args", f"base_url={url}"]
+        done = CliRunner().invoke(root, command, standalone_mode=False, env={"OPENAI_API_KEY": "none"})
+    assert (done.exception, done.return_value) == (None, 0)
+    results = sketchmark.RunFolder(tmp_path / "run").results().tasks
+    assert _means(results["uni_mmmu_code.visual_cot"]) == CODE
+    assert _means(results["uni_mmmu_code.direct"]) == {"code_text_acc": 1.0}
+
+
+@pytest.mark.parametrize("task", ["geometry", "science", "code"])
+def test_the_commands_that_look_at_tasks_know_the_new_ones(task: str, data: Path) -> None:
+    listed = CliRunner().invoke(root, ["list", "tasks"], standalone_mode=False)
+    assert f"uni_mmmu_{task}" in listed.output and "uni_mmmu_all" in listed.output
+    for mode in ("direct", "visual_cot"):
+        shown = CliRunner().invoke(
+            root, ["show", f"uni_mmmu_{task}", "--mode", mode, "--data", str(data)], standalone_mode=False
+        )
+        assert shown.exception is None and "headline score" in shown.output
 
 
 def _digest(text: str) -> str:

@@ -68,6 +68,51 @@ def test_the_oracle_canvas_has_true_frames_also_for_parquet_rows(data: dict[str,
     assert [part.picture for part in last if part.by == "model" and part.picture] == truth
 
 
+def test_text_cot_writes_where_visual_cot_draws(data: dict[str, Path], tmp_path: Path) -> None:
+    recorder = Recorder(make("solver"))
+    folder = sketchmark.run(recorder, "uni_mmmu", mode="text_cot", data=data["parquet"], output_path=tmp_path).folder
+    assert {act for act, _, _ in recorder.requests} == {"say"}
+    assert all("img" not in metric for cell in folder.results().tasks.values() for metric in cell.metrics)
+
+
+@pytest.mark.parametrize(("task", "pictures"), [("maze100", 10), ("sliding54", 10), ("jigsaw100", 2)])
+def test_drawing_settings_of_bagel_reach_the_draw_calls_and_only_those(
+    data: dict[str, Path], tmp_path: Path, task: str, pictures: int
+) -> None:
+    recorder = Recorder(make("solver"))
+    sketchmark.run(recorder, f"uni_mmmu_{task}_visual_cot", data=data["parquet"], limit=1, output_path=tmp_path)
+    settings = {"cfg_text_scale": 4.0, "cfg_interval": 0.4, "timestep_shift": 3.0, "num_timesteps": 50}
+    settings["num_images"] = pictures
+    assert [dict(options.extra) for act, _, options in recorder.requests if act == "draw"]
+    for act, _, options in recorder.requests:
+        assert dict(options.extra) == (settings if act == "draw" else {})
+
+
+@pytest.mark.parametrize(("task", "tokens"), [("maze100", 4096), ("sliding54", 4096), ("jigsaw100", 2048)])
+def test_generation_settings_are_the_published_ones(task: str, tokens: int) -> None:
+    for mode in ("direct", "visual_cot"):
+        saying = Catalog().task(f"uni_mmmu_{task}").mode(mode).saying
+        assert (saying.max_new_tokens, saying.temperature) == (tokens, 0)
+
+
+def test_plans_are_short_in_the_unig2u_set_alone(data: dict[str, Path], tmp_path: Path) -> None:
+    limits = {}
+    for prompts in ("original", "unig2u"):
+        recorder = Recorder(make("solver"))
+        sketchmark.run(
+            recorder,
+            "uni_mmmu_maze100_visual_cot",
+            data=data["parquet"],
+            limit=1,
+            prompts=prompts,
+            output_path=tmp_path / prompts,
+        )
+        limits[prompts] = [options.max_new_tokens for act, _, options in recorder.requests if act == "say"]
+    assert set(limits["original"]) == {4096}
+    assert set(limits["unig2u"][:-1]) == {128}
+    assert limits["unig2u"][-1] == 4096
+
+
 def test_data_is_found_through_the_environment(
     data: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

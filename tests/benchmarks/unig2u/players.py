@@ -31,11 +31,14 @@ class Says(Model):
 class Knows(Says):
     """Right in every task that UniG2U brings, told apart by their wording; elsewhere it passes."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, when_drawn: bool = True) -> None:
         super().__init__("")
+        self._when_drawn = when_drawn
 
     async def say(self, context: Context, options: Options) -> Reply:
-        return Reply(text=_answer("\n".join(context.texts)))
+        drawn = any(part.by == "model" and part.picture for part in context)
+        text = "\n".join(context.texts)
+        return Reply(text=_answer(text) if self._when_drawn or not drawn else "I pass.")
 
 
 _SIGNS = {

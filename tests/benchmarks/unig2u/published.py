@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import base64
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from sketchmark.benchmarks.unig2u import total
+from sketchmark.episode import Share
 from tests.benchmarks.medical.fixtures import cell, png, write_parquet
 from tests.benchmarks.mmsi import published as mmsi
 from tests.benchmarks.uni_mmmu import published as uni_mmmu
@@ -79,15 +81,23 @@ def solid(number: int) -> dict[str, Any]:
     return {"id": number, **images, **FIXED["solid"]}
 
 
-def everything(root: Path) -> Path:
-    """All files, two rows of each."""
-    for task in OWN:
-        path, found = file_of(task, 2)
-        write_parquet(root / path, found)
-    both = [*file_of(JUDGED[3], 2)[1], *file_of(JUDGED[2], 2)[1]]
+def counted(share: Share, rows: int | None) -> int:
+    return share.items if rows is None else rows
+
+
+def everything(root: Path, rows: int | None = 2) -> Path:
+    """All files; `rows` of each, or as many as are published."""
+    for share in total().shares:
+        if share.task in OWN:
+            path, found = file_of(share.task, counted(share, rows))
+            write_parquet(root / path, found)
+    both = [*file_of(JUDGED[3], rows or 163)[1], *file_of(JUDGED[2], rows or 83)[1]]
     write_parquet(root / file_of(JUDGED[3], 0)[0], both)
-    mmsi.five_files(root)
-    uni_mmmu.parquet_folder(root)
+    if rows is None:
+        _whole_of_others(root)
+    else:
+        mmsi.five_files(root)
+        uni_mmmu.parquet_folder(root)
     return root
 
 
@@ -119,3 +129,20 @@ def file_of(task: str, count: int) -> tuple[str, Rows]:
     }
     path, row = others[name]
     return f"{path}.parquet", [row(n) for n in numbers]
+
+
+def _whole_of_others(root: Path) -> None:
+    """MMSI and Uni-MMMU with as many rows as UniG2U has; some of MMSI's questions stand there twice."""
+    for name, category in FIXED["mmsi"].items():
+        mmsi.write(root / "mmsi_bench" / f"{name}.parquet", [mmsi.row(n % 70, category) for n in range(100)])
+    for name, made, count in (
+        ("jigsaw100", uni_mmmu.jigsaw_rows(), 100),
+        ("maze100", uni_mmmu.maze_rows(), 100),
+        ("sliding54", uni_mmmu.sliding_rows(), 54),
+    ):
+        rows = [{**row, "id": f"{name}-{n}"} for n, row in enumerate(_repeated(made, count))]
+        uni_mmmu.write_parquet(root / "uni_mmmu" / f"uni_mmmu_{name}.parquet", rows)
+
+
+def _repeated(rows: Sequence[dict[str, Any]], count: int) -> list[dict[str, Any]]:
+    return [rows[n % len(rows)] for n in range(count)]

@@ -137,3 +137,19 @@ def test_without_a_judge_nothing_is_scored_and_the_run_says_so(task: str, tmp_pa
     results = folder.results()
     assert f"{task}.direct is scored by a judge only: add --judge MODEL" in results.warnings
     assert results.tasks[f"{task}.direct"].metrics == {}
+
+
+def test_a_failed_judge_is_counted_and_asked_again_by_the_next_start(tmp_path: Path) -> None:
+    data = published.everything(tmp_path / "data")
+    model = Says("It is 12.")
+    first = sketchmark.run(
+        model, "unig2u_geometry3k", data=data, judge=Judge("hm"), output_path=tmp_path / "run"
+    ).folder.results()
+    cell = first.tasks["unig2u_geometry3k.direct"]
+    assert (cell.failures, cell.metrics) == ({"judge_failed": 2}, {})
+    judge = Judge('{"answer_correct": 1}')
+    again = sketchmark.run(
+        model, "unig2u_geometry3k", data=data, judge=judge, output_path=tmp_path / "run"
+    ).folder.results()
+    assert again.tasks["unig2u_geometry3k.direct"].metrics["geometry3k_accuracy"].mean == 1.0
+    assert len(judge.asked) == 2 and len(model.asked) == 2, "the model is not asked again"

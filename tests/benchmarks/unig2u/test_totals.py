@@ -19,6 +19,7 @@ from sketchmark.results.aggregate import totals
 from sketchmark.stats.differences import paired_difference
 from tests.benchmarks.unig2u import published
 from tests.benchmarks.unig2u.players import Knows
+from tests.episodes import Judge
 from tests.tabled import tabled
 
 NAMES = ("Real-world", "Geometry", "Physics", "Puzzles", "Chart", "Spatial", "Perception")
@@ -190,6 +191,31 @@ def test_a_run_of_some_tasks_says_what_is_missing_and_keeps_it_in_its_results(tm
     assert len(found.missing) == 31 and found.overall is None
     assert found.missing["unig2u_chartqa100"] == "2 of 100 samples scored"
     assert found.missing["unig2u_mmsi_msr"] == "not run"
+
+
+@pytest.mark.slow
+def test_the_whole_benchmark_played_in_both_modes(tmp_path: Path) -> None:
+    """All three thousand items from files of the published sizes: the model is right where it did not draw."""
+    data = published.everything(tmp_path / "data", rows=None)
+    folder = sketchmark.run(
+        Knows(when_drawn=False),
+        "unig2u,unig2u_GtA",
+        data=data,
+        judge=Judge('False {"answer_correct": 1, "text_ok": 1}'),
+        output_path=tmp_path / "run",
+        concurrency=16,
+        prompts="unig2u",
+    ).folder
+    results = folder.results()
+    direct, drawn = results.totals
+    assert direct.missing == drawn.missing == {}
+    assert direct.overall is not None and drawn.overall is not None and direct.overall.n == 3000
+    assert direct.categories["Chart"].mean == 1.0 and drawn.categories["Chart"].mean == 0.0
+    means = {name: mean.mean or 0.0 for name, mean in direct.categories.items()}
+    assert direct.overall.mean == pytest.approx(total().overall(means))
+    gain = drawn.gains["overall"].gain
+    assert gain is not None and gain == pytest.approx((drawn.overall.mean or 0) - (direct.overall.mean or 0))
+    assert gain < -0.5
 
 
 def test_the_report_has_a_section_on_the_overall(tmp_path: Path) -> None:

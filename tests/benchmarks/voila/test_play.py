@@ -18,9 +18,18 @@ from sketchmark.worlds import voila
 from sketchmark.worlds.voila import bank
 from sketchmark.worlds.voila.scenes import file_prefix
 from sketchmark.worlds.voila.table import make_row, write_csv
-from tests.tabled import rows, tabled
 
-(SPEC_STEP_3_ND,) = rows(__file__, "step_3_without_distraction")
+SPEC_STEP_3_ND = (
+    "Apply the identified unchanged and changed properties to the Image 3 to predict the fourth image. "
+    "Give me the answer for the fourth image in the format of 'The answer is number = {number}, subject ="
+    " {subject}, action = {action}'. Use the following rules to determine the properties for the fourth "
+    "image: 1. If a property remains constant between Image 1 and Image 2, the property in the fourth "
+    "image will have the same value as the property from Image 3. 2. If a property (excluding number of "
+    "subjects) changes between Image 1 and Image 2 and is the same in Image 1 and Image 3, set the "
+    "property value from Image 2 to the fourth image. 3. To determine the number of subjects in the "
+    "fourth image, apply the increase or decrease rate observed from Image 1 to Image 2 to the number of "
+    "subjects in Image 3."
+)
 
 
 def _metrics(folder: sketchmark.RunFolder, cell: str) -> dict[str, float]:
@@ -160,7 +169,15 @@ def test_a_missing_picture_and_a_missing_table_are_named(tmp_path: Path) -> None
         list(task.samples(data=tmp_path))
 
 
-@tabled
+@pytest.mark.parametrize(
+    ("name", "contents", "words"),
+    [
+        ("mine.jsonl", b'{"id": "a", "question": "q", "answer": "b"}\n', "row 1: 3 fields instead of 12"),
+        ("mine.csv", b"id,question,answer\na,q,b\n", "row 1: 3 fields instead of 12"),
+        ("noise.jsonl", b"\x9c\xff\n", "line 1: not JSON"),
+        ("noise.csv", b"\x9c\xff\n", "not CSV"),
+    ],
+)
 @pytest.mark.parametrize(
     "command",
     ["run --model player/solver -t voila_nd --mode stepwise --data", "voila infer --model_name player/solver "

@@ -3,8 +3,14 @@
 from __future__ import annotations
 
 import json
+import signal
+import subprocess
+import sys
+import time
 from pathlib import Path
+from typing import Any
 
+import openai
 import pytest
 from click.testing import CliRunner
 
@@ -168,6 +174,49 @@ def test_a_judge_that_answers_nothing_has_a_table_without_numbers(tmp_path: Path
     judged = done.stdout.partition("by judge")[2].partition("rule and judge agree")[0]
     assert "step 3: 7 failed verdicts, not counted (n = 0): bad_request (7)" in judged
     assert "%" not in judged and "0.0" not in judged and judged.count("–") == 12
+
+
+def test_an_expired_job_ends_the_command_and_only_the_rest_is_sent_again(tmp_path: Path) -> None:
+    prepared(tmp_path)
+    with serving(Judge(), fates=("expire", "expire", "expire", "complete")) as url:
+        expired = run(tmp_path, *batch(url))
+        assert expired.returncode != 0
+        assert expired.stderr.count("expired; 7 of 14 answers are kept") == 3
+        done = run(tmp_path, "--json", *batch(url))
+        client = openai.OpenAI(base_url=url, api_key="any")
+        sizes = sorted(job.request_counts.total for job in client.batches.list() if job.request_counts)
+    assert json.loads(done.stdout)["judge"]["steps"]["3"]["overall"]["percent"] == 100
+    assert sizes == [7, 7, 7, 14, 14, 14]
+
+
+@pytest.mark.slow
+def test_killed_while_polling_it_resumes_without_a_second_upload(tmp_path: Path) -> None:
+    prepared(tmp_path)
+    with serving(Judge(), fates=("slow",)) as url:
+        command = [sys.executable, "-m", "sketchmark", *score(tmp_path, *batch(url))]
+        polling = subprocess.Popen(command, cwd=tmp_path, stderr=-1)
+        _wait_for(lambda: all(_sent(tmp_path / f"batch_step{i}.jsonl.state.json") for i in (1, 2, 3)))
+        polling.send_signal(signal.SIGKILL)
+        polling.communicate()
+        assert not (tmp_path / "results_step1.jsonl").exists()
+        done = run(tmp_path, "--json", *batch(url))
+        client = openai.OpenAI(base_url=url, api_key="any")
+        assert len(list(client.files.list(purpose="batch"))) == 3
+        assert len(list(client.batches.list())) == 3
+    assert done.returncode == 0, done.stderr
+    assert "uploaded" not in done.stderr
+    assert json.loads(done.stdout)["judge"]["steps"]["3"]["overall"]["percent"] == 100
+
+
+def _wait_for(condition: Any) -> None:
+    deadline = time.monotonic() + 30
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
+def _sent(state: Path) -> bool:
+    return state.exists() and json.loads(state.read_text())["batch_id"] is not None
 
 
 @pytest.mark.parametrize("given", ["environment", "command line"])
