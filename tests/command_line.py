@@ -5,13 +5,11 @@ from __future__ import annotations
 import io
 import logging
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from contextlib import chdir, nullcontext, redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
 from unittest.mock import patch
-
-import click
 
 from sketchmark.cli import main
 
@@ -44,17 +42,6 @@ def sketchmark(*words: object, cwd: Path | None = None, env: Mapping[str, str | 
                 added.close()
             one.level, one.propagate, one.handlers = level, propagate, handlers
     return Done(code if isinstance(code, int) else 0, *(_text(stream) for stream in (out, err)))
-
-
-def commands(group: click.Group, path: str = "") -> Iterator[tuple[str, click.Command]]:
-    """Every command below a group and its path of names."""
-    context = click.Context(group)
-    for name in group.list_commands(context):
-        found = group.get_command(context, name)
-        assert found is not None
-        yield f"{path}{name}", found
-        if isinstance(found, click.Group):
-            yield from commands(found, f"{path}{name} ")
 
 
 def _set(env: Mapping[str, str | None]) -> None:

@@ -13,7 +13,6 @@ from sketchmark.lmms_eval.shape import read_config
 from sketchmark.models.cache import call_key
 from sketchmark.settings import parse_arguments
 from sketchmark.tasks import TaskOptions
-from tests.tabled import tabled
 
 TASK = """
 about: a task of my own
@@ -49,7 +48,17 @@ def test_names_are_found_without_regard_to_case_and_a_suffix_selects_the_mode() 
     ]
 
 
-@tabled
+@pytest.mark.parametrize(
+    ("written", "task"),
+    [
+        ("VQA-RAD", "vqa_rad"),
+        ("PathVQA", "path_vqa"),
+        ("MedXpertQA-MM", "medxpertqa_mm"),
+        ("MMSI-Bench", "mmsi_bench"),
+        ("MMMU-Medical-val", "mmmu_med"),
+        ("Rad-ReStruct", "radrestruct"),
+    ],
+)
 def test_names_are_found_as_people_write_them(written: str, task: str) -> None:
     assert Catalog().pick(written) == [Pick(task)]
     assert Catalog().pick(f"{written}-visual-cot") == [Pick(task, "visual_cot")]
@@ -60,6 +69,11 @@ def test_included_tasks_with_one_tag_are_a_group(tmp_path: Path) -> None:
         (tmp_path / f"{name}.yaml").write_text(f"task: {name}\n{tag}\n{TASK}")
     assert Catalog((tmp_path,)).pick("both") == [Pick("one"), Pick("two")]
     assert Catalog((tmp_path,)).pick("other") == [Pick("two")]
+
+
+def test_an_unknown_task_is_answered_with_a_suggestion() -> None:
+    with pytest.raises(UnknownName, match="did you mean maze"):
+        Catalog().pick("mazze")
 
 
 def test_a_task_of_ones_own_is_one_yaml_file(tmp_path: Path) -> None:
@@ -79,6 +93,13 @@ def test_a_models_own_prompts_go_over_the_default(tmp_path: Path) -> None:
         for name in ("openai", "bagel")
     }
     assert prompts == {"openai": "draw it", "bagel": "draw it, BAGEL"}
+
+
+def test_a_model_of_ones_own_is_one_class_in_a_file_named_by_hand(tmp_path: Path) -> None:
+    path = tmp_path / "my_models.py"
+    path.write_text(MODEL)
+    model = Catalog((path,)).model("parrot")
+    assert model.abilities.say and not model.abilities.draw and model.name == "parrot"
 
 
 def test_python_inside_a_folder_runs_only_when_trusted_and_asked_for(tmp_path: Path) -> None:

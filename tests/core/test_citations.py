@@ -12,6 +12,8 @@ import tokenize
 from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parents[2]
 _CITED = re.compile(r'(?P<page>docs/[\w./-]+\.md)(?:,\s+"(?P<heading>[^"]+)")?')
 _LINKED = re.compile(r'\]\((?P<page>[\w./-]+\.md)\)(?:,\s+"(?P<heading>[^"]+)")?')
@@ -83,12 +85,32 @@ def test_no_comment_points_at_a_document_that_is_not_in_the_repository() -> None
     assert found == []
 
 
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ('"""What it is (docs/x/y.md, "The heading")."""', [("docs/x/y.md", "The heading")]),
+        ("see docs/x.md", [("docs/x.md", None)]),
+        ('# so (docs/x.md,\n    # "A\n    # b")', [("docs/x.md", "A b")]),
+        ('docs/x.md, "A", and docs/y.md, "B"', [("docs/x.md", "A"), ("docs/y.md", "B")]),
+    ],
+)
+def test_citations_are_found_in_all_their_forms(text: str, found: list[tuple[str, str | None]]) -> None:
+    assert _citations(text) == found
+
+
 def test_a_page_or_heading_that_is_missing_is_named(tmp_path: Path) -> None:
     page = tmp_path / "page.md"
     page.write_text("# Title\n\n## Kept\n")
     assert _problem(page, "Kept") is None and _problem(page, None) is None
     assert _problem(page, "Renamed") == "no heading 'Renamed'"
     assert _problem(tmp_path / "gone.md", None) == "no such page"
+
+
+def test_code_may_say_spec_where_a_comment_may_not() -> None:
+    remarks = [*_remarks('"""By the spec."""\nspec = "§ 3"  # section 5\n')]
+    assert remarks == ["# section 5", "By the spec."]
+    assert all(_MISSING_DOCUMENT.search(remark) for remark in remarks)
+    assert not _MISSING_DOCUMENT.search("special sections of the report, inspected")
 
 
 def test_the_tests_that_a_page_names_are_there() -> None:

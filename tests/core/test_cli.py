@@ -4,8 +4,10 @@ import json
 import re
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
+import click
 import pytest
 from click.shell_completion import BashComplete
 from click.testing import CliRunner
@@ -13,8 +15,7 @@ from rich.cells import cell_len
 
 from sketchmark.cli import main, root
 from sketchmark.folder.lock import RunLock
-from tests.command_line import Done, commands, sketchmark
-from tests.tabled import tabled
+from tests.command_line import sketchmark
 
 HEAVY = ("numpy", "PIL", "rich", "yaml", "starlette", "uvicorn", "openai", "torch", "reportlab", "nltk", "datasets")
 
@@ -31,6 +32,16 @@ def test_help_imports_nothing_heavy() -> None:
         assert f"\n  {command} " in done.stdout
 
 
+def commands(group: click.Group, path: str = "") -> Iterator[tuple[str, click.Command]]:
+    context = click.Context(group)
+    for name in group.list_commands(context):
+        found = group.get_command(context, name)
+        assert found is not None
+        yield f"{path}{name}", found
+        if isinstance(found, click.Group):
+            yield from commands(found, f"{path}{name} ")
+
+
 def test_no_help_is_cut_or_wider_than_eighty_columns() -> None:
     shown = {"": root, **dict(commands(root))}
     for name in shown:
@@ -43,7 +54,25 @@ def test_no_help_is_cut_or_wider_than_eighty_columns() -> None:
     assert [line for line in text.splitlines() if line in groups] == groups
 
 
-@tabled
+@pytest.mark.parametrize(
+    ("typed", "told"),
+    [
+        ("viw runs", "did you mean `sketchmark view`?"),
+        ("leaderboard", "did you mean `sketchmark compare runs`?"),
+        ("help run", "type: sketchmark run --help"),
+        ("help", "type: sketchmark --help"),
+        ("version", "did you mean `sketchmark --version`?"),
+        ("scorefile", "did you mean `sketchmark score-file`?"),
+        ("qqqqq", "`sketchmark --help` lists all commands"),
+        ("--model player/solver --tasks maze", "type: sketchmark run --model player/solver --tasks maze"),
+        ("--model_args=a=b", "type: sketchmark run --model_args=a=b"),
+        ("-t maze", "type: sketchmark run -t maze"),
+        ("run -m gpt-4o -t maze", "did you mean openai/gpt-4o?"),
+        ("run -m claude-sonnet-5 -t maze", "did you mean anthropic/claude-sonnet-5?"),
+        ("run -m Qwen/Qwen2.5-VL-7B -t maze", "did you mean hf/Qwen/Qwen2.5-VL-7B?"),
+        ("run -m openi/gpt-4o -t maze", "did you mean openai?"),
+    ],
+)
 def test_a_near_miss_gets_what_to_type(typed: str, told: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as ended:
         main(typed.split())
@@ -83,7 +112,29 @@ def test_list_without_arguments_lists_tasks_and_first_those_without_data() -> No
     assert lines.index(first) > max(place for place, line in enumerate(lines) if "generated" in line)
 
 
-@tabled
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("run", "--model", "player/solver", "--tasks", "mazze"), "did you mean maze"),
+        (("run", "--model", "plaier/solver", "--tasks", "maze"), "did you mean player"),
+        (("run", "--model", "player/solver", "--tasks", "maze", "--mode", "visual"), "it has: direct"),
+        (("run", "--model", "player/solver", "--tasks", "maze", "--model_args", "seed"), "key=value"),
+        (
+            ("run", "--model", "player/solver", "--tasks", "maze", "--task_args", "rows=2,cols=2,min_steps=50"),
+            "steps",
+        ),
+        (("run", "--model", "player/solver", "--tasks", "maze", "--model_args", "api_key=sk-1"), "api_key"),
+        (("run", "--model", "player/solver", "--tasks", "maze", "--task_args", "rows=many"), "rows=many is not"),
+        (("run", "--model", "player/sketcher", "--tasks", "maze", "--model_args", "lookahead=x"), "lookahead=x"),
+        (("run", "--model", "player/sketcher", "--tasks", "maze", "--model_args", "hand_error=5"), "hand_error=5"),
+        (("run", "--model", "player/solver", "--tasks", "maze", "--model_args", "look=1"), "it takes: seed"),
+        (("run", "--model", "player/solver", "--tasks", "maze", "-o", "/proc/none"), "/proc/none"),
+        (("run", "--model", "player/solver", "--tasks", "maze", "-o", "/dev/null"), "/dev/null"),
+        (("run", "--model", "player/solver", "--tasks", "maze", "--cache", "/proc/none"), "--no-cache"),
+        (("score", "nowhere"), "not a run folder"),
+        (("show", "mazze"), "did you mean"),
+    ],
+)
 def test_bad_input_is_one_clear_line_and_exit_code_2(arguments: tuple[str, ...], said: str, tmp_path: Path) -> None:
     done = sketchmark(*arguments, cwd=tmp_path)
     assert done.returncode == 2
@@ -226,48 +277,3 @@ def test_a_run_may_be_scored_by_several_rules_at_once(tmp_path: Path) -> None:
     cell = json.loads((tmp_path / "out/results.json").read_text())["tasks"]["maze.direct"]
     assert cell["failures"] == {"unparsed": 2}
     assert cell["scorings"]["lenient"]["failures"] == {}
-
-
-PRICES = "player/solver: {picture: 1.0}\n"
-
-
-def _run(folder: Path, *more: str) -> Done:
-    arguments = "run --model player/solver --tasks jigsaw --mode visual_cot --limit 6 -o out --no-cache -c 1"
-    return sketchmark(*arguments.split(), *more, cwd=folder)
-
-
-@pytest.mark.slow
-def test_a_run_stops_cleanly_at_its_cost_limit_and_goes_on_when_told(tmp_path: Path) -> None:
-    (tmp_path / "prices.yaml").write_text(PRICES)
-    stopped = _run(tmp_path, "--prices", "prices.yaml", "--max-cost", "4")
-    assert stopped.returncode == 3 and "cost limit" in stopped.stderr and "4.0" in stopped.stdout
-    done = json.loads((tmp_path / "out/results.json").read_text())["tasks"]["jigsaw.visual_cot"]["episodes"]
-    assert 2 <= done < 6
-    resumed = _run(tmp_path, "--prices", "prices.yaml", "--max-cost", "100")
-    assert resumed.returncode == 0 and "12.0000 for the whole run" in resumed.stdout
-    assert json.loads((tmp_path / "out/results.json").read_text())["tasks"]["jigsaw.visual_cot"]["episodes"] == 6
-
-
-def test_a_run_that_reaches_the_limit_with_its_last_episode_is_done(tmp_path: Path) -> None:
-    (tmp_path / "prices.yaml").write_text(PRICES)
-    done = _run(tmp_path, "--prices", "prices.yaml", "--max-cost", "12")
-    assert (done.returncode, "cost limit" in done.stderr) == (0, False) and "12.0000 now" in done.stdout
-
-
-def test_a_cost_limit_without_prices_is_refused(tmp_path: Path) -> None:
-    refused = _run(tmp_path, "--max-cost", "4")
-    assert refused.returncode == 2 and "--prices" in refused.stderr
-
-
-@pytest.mark.parametrize(
-    "limit", ["--max-cost=-1", "--time-limit=0", "--max-requests-per-minute=0", "--limit=0", "--concurrency=0"]
-)
-def test_a_limit_that_allows_nothing_is_refused(tmp_path: Path, limit: str) -> None:
-    refused = _run(tmp_path, limit)
-    assert refused.returncode == 2 and limit.partition("=")[0] in refused.stderr
-
-
-def test_a_dry_run_with_prices_says_what_it_would_cost(tmp_path: Path) -> None:
-    (tmp_path / "prices.yaml").write_text(PRICES)
-    dry = _run(tmp_path, "--prices", "prices.yaml", "--dry-run")
-    assert "12.00" in dry.stdout

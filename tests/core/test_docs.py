@@ -5,17 +5,12 @@ from __future__ import annotations
 import json
 import re
 import shlex
-import subprocess
-import sys
 import tomllib
 from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner
-from PIL import Image
 
-from sketchmark.cli import root
 from tests.command_line import sketchmark
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -120,123 +115,3 @@ def _slugs(page: Path) -> set[str]:
 def test_a_link_into_a_page_leads_to_a_heading_on_github_too(page: Path) -> None:
     for target, heading in re.findall(r"\]\(([\w./-]*)#([^)]+)\)", page.read_text("utf-8")):
         assert heading in _slugs(page.parent / target if target else page), f"{target}#{heading}"
-
-
-# docs/coming-from.md: our lines work, or are refused only for the key, the weights or the data that they need.
-
-
-PAGE = (Path(__file__).parents[2] / "docs/coming-from.md").read_text("utf-8")
-LINES = [
-    line
-    for line in re.findall(r"`sketchmark ((?:run|list|voila|score-file) [^`…]*)`", PAGE)
-    if "--" in line or line.startswith("list")
-]
-WORKING = (
-    *("list ", "voila create_dataset", "voila inference_test_VOILA_WD --model_name player"),
-    "voila score_model_result",
-)
-NEEDED = re.compile(
-    r"is not set|azure_endpoint|the hub|--data|there is no file|pip install|needs|not exist|no `response`|checkout"
-)
-
-
-def test_the_page_maps_every_command_line_of_the_seed_pages() -> None:
-    for old in (
-        "create_dataset.py",
-        "inference_test_VOILA_WD.py",
-        "score_model_result.py",
-        "--model bagel",
-        "qwen2_5_vl",
-    ):
-        assert re.search(rf"\| `python [^`]*{re.escape(old)}", PAGE), old
-    assert len(LINES) >= 10
-
-
-@pytest.mark.slow
-def test_every_line_of_ours_works_or_is_refused_for_what_it_needs(tmp_path: Path) -> None:
-    for line in LINES:
-        done = sketchmark(*shlex.split(line), cwd=tmp_path)
-        assert "Traceback" not in done.stderr and "No such option" not in done.stderr, line
-        if line.startswith(WORKING):
-            assert done.returncode == 0, f"{line}\n{done.stderr}"
-        else:
-            assert done.returncode == 2 and NEEDED.search(done.stderr), f"{line}\n{done.stderr}"
-
-
-# The table of unified models in docs/models.md: every command starts, or stops with what is missing.
-
-
-_PAGE = (Path(__file__).parents[2] / "docs" / "models.md").read_text("utf-8")
-_SECTION = _PAGE.partition("## Unified and image-output models")[2].partition("\n## ")[0]
-ROWS = [[cell.strip() for cell in line.strip("|").split(" | ")] for line in _SECTION.splitlines() if " | " in line][
-    1:
-]
-TABLED_COMMANDS = [match[1] for row in ROWS if (match := re.fullmatch(r"`sketchmark (.+)`", row[1]))]
-MISSING = re.compile(r"needs an optional dependency|not a BAGEL checkout|is not a folder")
-
-
-def test_each_row_has_a_command_or_says_not_yet() -> None:
-    assert len(ROWS) >= 20 and all(len(row) == 4 for row in ROWS)
-    assert all(row[1].startswith(("`sketchmark run ", "not yet: ")) for row in ROWS)
-
-
-@pytest.mark.parametrize("command", TABLED_COMMANDS)
-def test_a_command_of_the_table_starts_or_names_what_is_missing(
-    command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    words = shlex.split(command.replace("THINKER", "openai/gpt-6-luna"))
-    more = ["--tasks", "maze", "--mode", "direct,visual_cot", "--limit", "1", "--dry-run"]
-    done = CliRunner().invoke(root, [*words, *more])
-    if done.exit_code == 0:
-        assert "maze.visual_cot" in done.output
-    else:
-        assert MISSING.search(f"{done.output} {done.exception}"), done.output
-
-
-# Every script in examples/ runs as it lies there, from an empty folder, and prints what its page promises.
-
-
-EXAMPLES = Path(__file__).parents[2] / "examples"
-
-
-def _run_example(script: str, cwd: Path) -> str:
-    done = subprocess.run(
-        [sys.executable, str(EXAMPLES / f"{script}.py")], cwd=cwd, capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stderr
-    assert all(line.startswith("running ") for line in done.stderr.splitlines()), "what --trust-code runs is told"
-    return done.stdout
-
-
-SAID = {
-    "own_model": ["jigsaw.direct: 3 samples, could not be read: 3", "jigsaw.visual_cot: 3 samples"],
-    "own_task": ["right: 68% [52%, 80%] of 40", "4 dots: 100% of 8", "5 dots: 0% of 8"],
-    "own_protocol": [
-        "direct: right 0%",
-        "visual_cot: right 100%",
-        "asked 'You said 2. Count again, on your drawing.",
-    ],
-    "compare_two_runs": ["sketcher − random, direct: +", "visual_cot − direct (sketcher): +", "hurt 0"],
-    "read_a_run": ["maze-0-000000: 9 drawings, answer '<ANSWER_JSON>", "wrote film_strip.png"],
-}
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("script", SAID)
-def test_an_example_runs_as_it_is_printed(tmp_path: Path, script: str) -> None:
-    printed = _run_example(script, tmp_path)
-    for words in SAID[script]:
-        assert words in printed
-
-
-def test_every_example_is_run() -> None:
-    assert {path.stem for path in EXAMPLES.glob("*.py")} == set(SAID)
-
-
-def test_the_film_strip_shows_the_input_and_every_drawing(tmp_path: Path) -> None:
-    _run_example("read_a_run", tmp_path)
-    with Image.open(tmp_path / "film_strip.png") as strip:
-        assert strip.size == (160 * 10, 160)
-        frames = {strip.crop((160 * i, 0, 160 * i + 160, 160)).tobytes() for i in range(10)}
-    assert len(frames) == 10, "each step changed the picture"

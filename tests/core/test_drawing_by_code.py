@@ -12,7 +12,7 @@ from click.testing import CliRunner
 import sketchmark
 from sketchmark.cli import root
 from sketchmark.comparison import compare
-from sketchmark.errors import BadInput, CannotPlay, UnknownName
+from sketchmark.errors import BadInput, CannotPlay, RunConflict, UnknownName
 from sketchmark.folder import RunFolder
 from sketchmark.models.code_drawing import ByCode, DrawsByCode
 from sketchmark.report.card import card
@@ -85,6 +85,12 @@ def test_a_comparison_of_code_with_pixels_says_that_they_are_two_abilities(tmp_p
     assert not [note for note in compare([coded.path, coded.path]).notes if "abilities" in note]
 
 
+def test_a_run_by_code_is_not_carried_on_with_pixels(tmp_path: Path) -> None:
+    played("player/solver", tmp_path, draw="svg", limit=1)
+    with pytest.raises(RunConflict, match="draw_with"):
+        played("player/solver", tmp_path, limit=1)
+
+
 def test_a_model_that_returns_no_pictures_draws_by_code_only_when_that_is_said(tmp_path: Path) -> None:
     with pytest.raises(CannotPlay, match=r"needs a model that draws, and talker does not .*--draw svg"):
         played(Talker(), tmp_path)
@@ -117,6 +123,13 @@ def test_bad_svg_fails_the_episode_as_the_models_own_doing_with_the_reason(
     assert why in folder.report_file.read_text("utf-8")
 
 
+def test_an_episode_may_go_on_without_the_drawing(tmp_path: Path) -> None:
+    folder = played(Says("no"), tmp_path, draw="svg", limit=1, on_draw_failure="continue")
+    [(_, episode)] = folder.played("sliding.visual_cot")
+    assert episode.failure is None and episode.answer and not episode.drawings
+    assert all(turn.added == () for turn in episode.turns if turn.act == "draw")
+
+
 def test_what_was_asked_again_is_in_the_episode_and_in_its_bill(tmp_path: Path) -> None:
     once = played(DrawsByCode(Careless(), ByCode(retries=1)), tmp_path, limit=1)
     [line] = once.episodes("sliding.visual_cot")
@@ -128,6 +141,17 @@ def test_what_was_asked_again_is_in_the_episode_and_in_its_bill(tmp_path: Path) 
     [row] = once.scores("sliding.visual_cot")
     assert row.usage["calls"] == len(draws) * 3 + 1, "for each drawing a plan and two tries, and the answer"
     assert row.values["sliding_img_exact"] == 1.0
+
+
+def test_a_drawing_comes_from_the_cache_with_its_code(tmp_path: Path) -> None:
+    first, second = (
+        played("player/solver", tmp_path / name, draw="svg", limit=1, no_cache=False, cache=tmp_path / "cache")
+        for name in ("a", "b")
+    )
+    [one], [two] = (list(folder.played("sliding.visual_cot")) for folder in (first, second))
+    assert one[1].drawings == two[1].drawings
+    again = [turn.reply for turn in two[1].turns if turn.reply]
+    assert {reply.usage.calls for reply in again} == {0} and any(reply.text.startswith("<svg") for reply in again)
 
 
 def test_a_dry_run_counts_every_try_and_no_pictures_that_come_back(tmp_path: Path) -> None:

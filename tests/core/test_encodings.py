@@ -56,12 +56,10 @@ def test_what_an_encoding_lacks_is_spelled_out(run: Path, tmp_path: Path, encodi
             assert b"-----" in out and b"\\u2500" not in out
 
 
-@pytest.mark.parametrize(
-    ("command", "closed"),
-    [*((COMMANDS[0], one) for one in (">&-", "2>&-", ">&- 2>&-", "<&-")), (COMMANDS[-1], "<&- >&- 2>&-")],
-)
+@pytest.mark.parametrize("closed", [">&-", "2>&-", ">&- 2>&-", "<&-", "<&- >&- 2>&-"])
+@pytest.mark.parametrize("command", COMMANDS[:1] + COMMANDS[-1:], ids=lambda words: words[0])
 def test_a_closed_stream_is_no_error_and_no_file_takes_its_place(
-    run: Path, tmp_path: Path, command: list[str], closed: str
+    run: Path, tmp_path: Path, closed: str, command: list[str]
 ) -> None:
     words = [word.replace("RUN-again", str(tmp_path / "again")).replace("RUN", str(run)) for word in command]
     shell = f"{' '.join([*SKETCHMARK, *words])} {closed}"

@@ -17,6 +17,7 @@ from sketchmark.models import load_model
 from sketchmark.runs.runner import ALIKE_IN_A_ROW
 from sketchmark.serve import serving
 from tests.core.helpers import episodes
+from tests.models.broken_server import free_port
 
 RESUMES = "sketchmark: interrupted; what was finished is kept, the same command resumes from there\n"
 
@@ -85,6 +86,37 @@ def test_a_key_that_is_refused_ends_the_run_in_one_line_and_the_same_command_pla
     assert list(map(said, resumed)) == list(map(said, whole)) and len(whole) == limit
     cell, undisturbed = (RunFolder(tmp_path / name).results().tasks["maze.direct"] for name in ("run", "whole"))
     assert (cell.n, cell.metrics, cell.failures) == (limit, undisturbed.metrics, {})
+
+
+@pytest.mark.slow
+def test_an_address_where_nobody_listens_is_told_at_the_first_try_and_ends_the_run_in_one_line(
+    tmp_path: Path,
+) -> None:
+    address = f"http://127.0.0.1:{free_port()}"
+    asked = ("--model", "openai/m", "--model-args", f"base_url={address}/v1,max_retries=2", "--limit", "5")
+    command = [part for part in _command(*asked, "--output-path", str(tmp_path)) if part != "--quiet"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    first, *_, last = done.stderr.splitlines()
+    nobody = f"connection: no connection to {address}: nothing listens there"
+    assert (done.returncode, first) == (2, f"calls: no reply yet: {nobody}")
+    assert last == (
+        f"sketchmark: maze.direct: stopped after 0 of 5: openai/m: {nobody}, tried 3 times "
+        "(start the server, or check host and port of its address); "
+        "finished episodes are kept; fix this and run the same command to resume"
+    )
+    assert "maze.direct" in done.stdout, "all that there is, is summed up"
+
+
+@pytest.mark.slow
+def test_v1_left_out_of_an_address_ends_the_run_in_one_line_that_proposes_it(tmp_path: Path) -> None:
+    with serving(load_model("player/solver")) as url:
+        asked = ("--model", "openai/solver", "--model-args", f"base_url={url.removesuffix('/v1')}", "--limit", "300")
+        command = _command(*asked, "--output-path", str(tmp_path))
+        done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+        (line,) = done.stderr.splitlines()
+        assert done.returncode == 2 and f"(was `/v1` left out? try base_url={url})" in line and "not_found: " in line
+        repaired = [part.replace(url.removesuffix("/v1"), url).replace("300", "3") for part in command]
+        subprocess.run(repaired, check=True, timeout=120)
 
 
 def _hanging(tmp_path: Path, *more: str) -> tuple[subprocess.Popen[str], list[str]]:

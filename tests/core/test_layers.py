@@ -7,8 +7,9 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
+
 import sketchmark
-from tests.tabled import tabled
 
 ROOT = Path(sketchmark.__file__).parent
 PAGE = Path(__file__).parents[2] / "docs" / "design.md"
@@ -125,6 +126,41 @@ def test_the_list_of_layers_names_every_module_and_package() -> None:
     assert all((ROOT / name / "__init__.py").is_file() for name in packages)
 
 
-@tabled
+def test_a_folder_has_at_most_twenty_modules() -> None:
+    sizes = {folder: len(list(folder.glob("*.py"))) for folder in [ROOT, *ROOT.rglob("*/")] if folder.is_dir()}
+    assert {folder.name: size for folder, size in sizes.items() if size > 20} == {}
+
+
+@pytest.mark.parametrize(
+    ("path", "source"),
+    [
+        ("stats/power.py", "from sketchmark.models.cache import CallCache"),
+        ("stats/power.py", "from sketchmark.worlds import maze"),
+        ("stats/power.py", "from sketchmark import worlds"),
+        ("stats/power.py", "import sketchmark.folder.format"),
+        ("stats/power.py", "from ..folder import format"),
+        ("stats/power.py", "from .. import folder"),
+        ("stats/power.py", "from sketchmark import Model"),
+        ("report/card.py", "def lazily() -> None:\n    from sketchmark.view import views"),
+        ("media/pixels.py", "if TYPE_CHECKING:\n    from sketchmark.episode.model import Reply"),
+        ("benchmarks/mmsi/__init__.py", "from sketchmark.benchmarks.voila.rules import PROPERTIES"),
+        ("benchmarks/mmsi/__init__.py", "from sketchmark.benchmarks import voila"),
+        ("benchmarks/mmmu/scores.py", "from ..voila import totals"),
+    ],
+)
 def test_a_planted_import_the_wrong_way_is_found(path: str, source: str) -> None:
     assert len(breaches(Path(path), source)) == 1
+
+
+@pytest.mark.parametrize(
+    ("path", "source"),
+    [
+        ("runs/runner.py", "from sketchmark import __version__"),
+        ("runs/runner.py", "from sketchmark.folder import RunFolder"),
+        ("stats/power.py", "from .intervals import interval\nimport numpy"),
+        ("benchmarks/mmsi/__init__.py", "from sketchmark.answers import choices\nfrom . import data"),
+        ("benchmarks/mmsi/__init__.py", "from sketchmark.benchmarks import get_image_index_info"),
+    ],
+)
+def test_an_import_along_the_layers_is_allowed(path: str, source: str) -> None:
+    assert breaches(Path(path), source) == []

@@ -13,7 +13,6 @@ from sketchmark.catalog import Catalog
 from sketchmark.cli import root
 from sketchmark.errors import UnknownName
 from sketchmark.worlds import Worlds
-from tests.tabled import tabled
 
 
 def say(*arguments: str, columns: int = 80) -> str:
@@ -100,7 +99,16 @@ def test_tasks_of_ones_own_are_listed_under_their_folder(tmp_path: Path) -> None
         assert lines[lines.index("my_tasks (direct, visual_cot, text_cot): needs data") + 1].strip() == "my_maze"
 
 
-@tabled
+@pytest.mark.parametrize(
+    ("pattern", "tasks"),
+    [
+        ("uni_mmmu_maze*", ["uni_mmmu_maze", "uni_mmmu_maze100"]),
+        ("VOILA_?d", ["voila_nd", "voila_wd"]),
+        ("[js]*ing,maze", ["sliding", "maze"]),
+        ("medxpertqa_*,medxpertqa", ["medxpertqa_mm", "medxpertqa_text"]),
+        ("mmmu-medical*", ["mmmu_med_test", "mmmu_med"]),
+    ],
+)
 def test_a_pattern_means_every_task_that_fits_and_groups_where_none_does(pattern: str, tasks: list[str]) -> None:
     assert [pick.task for pick in Catalog().pick(pattern)] == tasks
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import logging
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import click
 import pytest
 from click.testing import CliRunner
 
@@ -20,17 +22,25 @@ from sketchmark.models.providers import bagel, openai, openai_chat
 from sketchmark.models.providers import hf as transformers_chat
 from sketchmark.runs import prepare
 from sketchmark.runs.plan import cells_of
-from tests.command_line import commands
 from tests.command_line import sketchmark as say
-from tests.tabled import tabled
 
 SPELLINGS = {"--output-path", "--output", "--out", "-o"}
 
 
+def _commands(group: click.Group, context: click.Context) -> Iterator[tuple[str, click.Command]]:
+    for name in group.list_commands(context):
+        found = group.get_command(context, name)
+        assert found is not None
+        yield name, found
+        if isinstance(found, click.Group):
+            yield from ((f"{name} {inner}", one) for inner, one in _commands(found, context))
+
+
 def test_every_command_that_writes_where_it_is_told_spells_it_alike() -> None:
+    commands = dict(_commands(root, click.Context(root)))
     writing = {
         name: {spelling for option in command.params for spelling in option.opts if spelling in SPELLINGS}
-        for name, command in commands(root)
+        for name, command in commands.items()
     }
     writing = {name: found for name, found in writing.items() if found}
     assert {"run", "compare", "merge", "card", "demo", "export", "make maze", "voila make"} <= writing.keys()
@@ -47,18 +57,40 @@ def test_each_spelling_is_read(tmp_path: Path, spelling: str) -> None:
 @pytest.mark.parametrize("spelling", ["--include", "--include_path"])
 def test_tasks_of_ones_own_are_included_as_lmms_eval_spells_it_too(tmp_path: Path, spelling: str) -> None:
     (tmp_path / "mine.yaml").write_text("task: mine\ndataset_path: json\ntest_split: test\ndoc_to_text: q\n")
-    opts = {name: [o.opts for o in command.params if "--include" in o.opts] for name, command in commands(root)}
+    commands = dict(_commands(root, click.Context(root)))
+    opts = {name: [o.opts for o in command.params if "--include" in o.opts] for name, command in commands.items()}
     assert all(found == [["--include", "--include-path"]] for found in opts.values() if found), opts
     assert "mine" in CliRunner().invoke(root, ["list", "tasks", "mine", spelling, str(tmp_path)]).output
 
 
-@tabled
+@pytest.mark.parametrize(
+    ("given", "meant"),
+    [
+        ("temperatur", "temperature"),
+        ("max_tokens", "max_new_tokens"),
+        ("max_gen_toks", "max_new_tokens"),
+        ("cfg_text_scal", "cfg_text_scale"),
+        ("topp", "top_p"),
+        ("temp", "temperature"),
+        ("TEMPERATURE", "temperature"),
+        ("max_output_tokens", "max_new_tokens"),
+    ],
+)
 def test_a_generation_setting_that_is_nearly_one_is_refused(given: str, meant: str) -> None:
     with pytest.raises(BadInput, match=f"did you mean {meant}"):
         prepare("player/solver", "maze", limit=1, gen_kwargs={given: 1})
 
 
-@tabled
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"temperature": "abc"}, "temperature is 'abc', and no number"),
+        ({"temperature": True}, "temperature is True, and no number"),
+        ({"max_new_tokens": 1.5}, "max_new_tokens is 1.5, and no whole number"),
+        ({"max_new_tokens": -5}, r"max_new_tokens is -5 \(it must be at least 1\)"),
+        ({"": 1}, "a setting without a name"),
+    ],
+)
 def test_a_generation_setting_that_can_be_none_is_refused(given: dict[str, Any], message: str) -> None:
     with pytest.raises(BadInput, match=message):
         prepare("player/solver", "maze", limit=1, gen_kwargs=given)
@@ -183,7 +215,17 @@ def test_defaults_come_from_the_environment_and_from_a_file_and_are_shown_with_t
     assert RunFolder.open("out").about().tags == ["a", "b"]
 
 
-@tabled
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("modell = 'x'", "there is no setting 'modell' (did you mean model"),
+        ("fresh = true", "fresh is not for a file to say (give --fresh on the command line)"),
+        ("trust-code = true", "is not for a file to say"),
+        ("model_args = {api_key = 'sk-abcdefghijklmnop1234'}", "is a key or looks like one"),
+        ("include = ['mine.py']", "include names code"),
+        ("model = ", "sketchmark.toml cannot be read"),
+    ],
+)
 def test_a_file_of_defaults_is_refused_for_what_it_must_not_say(
     tmp_path: Path, text: str, told: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

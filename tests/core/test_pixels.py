@@ -17,7 +17,6 @@ from sketchmark.folder import RunFolder
 from sketchmark.media import Picture, pixels
 from sketchmark.models.http_bodies import Encoder
 from sketchmark.view.media import original
-from tests.tabled import tabled
 
 Values = list[list[int]] | list[list[float]]
 ANY = frozenset({"png", "jpeg", "webp", "gif"})
@@ -120,7 +119,19 @@ def _turned(orientation: int, format: str) -> bytes:
 
 
 @pytest.mark.parametrize("format", ["PNG", "JPEG", "WEBP", "TIFF"])
-@tabled
+@pytest.mark.parametrize(
+    ("orientation", "size", "white"),
+    [
+        (1, (16, 24), (2, 2)),
+        (2, (16, 24), (13, 2)),
+        (3, (16, 24), (13, 21)),
+        (4, (16, 24), (2, 21)),
+        (5, (24, 16), (2, 2)),
+        (6, (24, 16), (21, 2)),
+        (7, (24, 16), (21, 13)),
+        (8, (24, 16), (2, 13)),
+    ],
+)
 def test_a_picture_is_looked_at_as_its_exif_says(
     format: str, orientation: int, size: tuple[int, int], white: tuple[int, int]
 ) -> None:

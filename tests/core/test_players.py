@@ -9,15 +9,30 @@ import pytest
 
 import sketchmark
 from sketchmark.catalog import Catalog
-from sketchmark.errors import BadInput
-from sketchmark.models.players import make
 from sketchmark.runs.checks import plan
 from sketchmark.runs.episodes import play
 from sketchmark.settings import Settings
-from tests.tabled import tabled
 
 
-@tabled
+@pytest.mark.slow
+def test_the_solver_scores_one_on_every_metric_of_every_generated_world(tmp_path: Path) -> None:
+    folder = sketchmark.run(
+        "player/solver", "maze,sliding,jigsaw", mode="direct,visual_cot", limit=25, output_path=tmp_path
+    ).folder
+    for name, cell in folder.results().tasks.items():
+        assert cell.failures == {}
+        assert {metric: found.mean for metric, found in cell.metrics.items() if found.mean != 1.0} == {}, name
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {"rows": 4, "cols": 7},
+        {"rows": 9, "cols": 9, "max_steps": 20},
+        {"rows": 16, "cols": 16},
+        {"rows": 30, "cols": 22, "max_steps": 6},
+    ],
+)
 def test_the_solver_reads_mazes_of_any_size(tmp_path: Path, arguments: dict[str, int]) -> None:
     folder = sketchmark.run(
         "player/solver", "maze", mode="visual_cot", limit=6, output_path=tmp_path, task_args=arguments

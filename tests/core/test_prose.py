@@ -7,19 +7,45 @@ from pathlib import Path
 import pytest
 from tools.prose import TICS, hits_in, main, read_allowed
 
-from tests.tabled import tabled
-
 
 def _cures(name: str, text: str, allowed: str = "") -> list[str]:
     return [TICS[hit.tic][2] for hit in hits_in(Path(name), text, read_allowed(allowed))]
 
 
-@tabled
+@pytest.mark.parametrize(
+    ("name", "text", "cure"),
+    [
+        ("a.py", '"""What it is."""', "noun phrase"),
+        ("a.py", "x = 1  # nobody knows", "name the actor"),
+        ("a.py", "# a file\n# a sample is written", "per"),
+        ("a.py", 'raise E(f"{name} is no " f"number")', "is not a"),
+        ("a.py", "# one; two; three", "split"),
+        ("a.md", "A task is\nplayed.", "run"),
+        ("a.yaml", "about: How it is played\nmodes: {}", "run"),
+        ("a.yaml", "modes: {}  # played", "run"),
+        ("a.js", "const title = 'Nothing was played';", "run"),
+        ("a.js", "// beside it", "next to, with"),
+        ("a.css", "/* the bar beside it */", "next to, with"),
+        ("a.html", "<p>The run is playing</p>", "run"),
+    ],
+)
 def test_a_planted_tic_is_found(name: str, text: str, cure: str) -> None:
     assert _cures(name, text) == [cure]
 
 
-@tabled
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("a.py", "play = told(beside)"),
+        ("a.py", 'key = "beside"'),
+        ("a.py", 'pattern = re.compile(r"he (stands|lies)")'),
+        ("a.py", "# `play` calls PreparedRun.play, play() and runs/episodes.py; the model is player/solver"),
+        ("a.py", '"""Run it with --play, see _play.yaml."""'),
+        ("a.md", "Text.\n```sh\nnobody told him\n```\n"),
+        ("a.md", "See [the page](play/alone.md)."),
+        ("a.js", "const beside = play['alone'];"),
+    ],
+)
 def test_code_does_not_count(name: str, text: str) -> None:
     assert _cures(name, text) == []
 

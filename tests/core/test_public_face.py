@@ -129,6 +129,20 @@ def test_the_pages_do_use_the_face() -> None:
     assert {"sketchmark.run", "sketchmark.Model", "sketchmark.Protocol", "sketchmark.stats.Pilot"} <= used
 
 
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("from sketchmark import (\n    Model,\n    Secret as S,\n)", ["sketchmark.Model", "sketchmark.Secret"]),
+        ("from sketchmark.folder import RunFolder", ["sketchmark.folder.RunFolder"]),
+        ("read it with `sketchmark.folder.RunFolder`.", ["sketchmark.folder.RunFolder"]),
+        ("import sketchmark.api as api", ["sketchmark.api"]),
+        ("the command sketchmark. And /src/sketchmark.py", []),
+    ],
+)
+def test_imports_are_found_as_people_write_them(text: str, found: list[str]) -> None:
+    assert list(names_used(text)) == found
+
+
 def test_completion_shows_the_public_names_and_no_others() -> None:
     fresh = "import sketchmark; print(*(name for name in dir(sketchmark) if not name.startswith('__')))"
     done = subprocess.run([sys.executable, "-c", fresh], capture_output=True, text=True, check=True)

@@ -7,15 +7,16 @@ import re
 import runpy
 import shutil
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 
+import click
 import pytest
 import yaml
 from click.testing import CliRunner
 
 from sketchmark import __version__
 from sketchmark.cli import root
-from tests.command_line import commands
 
 ROOT = Path(__file__).parents[2]
 
@@ -42,11 +43,20 @@ _OF_THE_CLONE = re.compile(r"\b(?:docs|examples)/|README|CONTRIBUTING")
 """Files that a wheel does not have."""
 
 
+def _commands(group: click.Group, before: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
+    context = click.Context(group)
+    for name in group.list_commands(context):
+        found = group.get_command(context, name)
+        yield (*before, name)
+        if isinstance(found, click.Group):
+            yield from _commands(found, (*before, name))
+
+
 @pytest.mark.parametrize(
     "typed",
     [
         ("--help",),
-        *((*name.split(), "--help") for name, _ in commands(root)),
+        *((*names, "--help") for names in _commands(root)),
         *(("list", what, "--json") for what in ("tasks", "models", "worlds")),
     ],
     ids=" ".join,

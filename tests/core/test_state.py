@@ -6,8 +6,9 @@ import ast
 from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
+
 import sketchmark
-from tests.tabled import tabled
 
 ROOT = Path(sketchmark.__file__).parent
 
@@ -119,11 +120,56 @@ def test_no_library_code_prints() -> None:
     assert {name: calls for name, source in library if (calls := prints_in(source))} == {}
 
 
-@tabled
+@pytest.mark.parametrize(
+    ("source", "state"),
+    [
+        ("from contextvars import ContextVar", "ContextVar"),
+        ("import contextvars", "ContextVar"),
+        ("_on = False\ndef f():\n    global _on\n    _on = True", "global _on"),
+        ("_seen = set()\ndef f(x):\n    _seen.add(x)", "_seen"),
+        ("_kept: dict[str, int] = {}\ndef f(x):\n    _kept[x] = 1", "_kept"),
+        ("_kept = {}\nclass C:\n    async def f(self, x):\n        del _kept[x]", "_kept"),
+        ("_all = []\ndef f(x):\n    _all[:] = x", "_all"),
+        ("_n = {}\ndef f(x):\n    _n[x] += 1", "_n"),
+        ("if True:\n    _all = []\nf = lambda x: _all.append(x)", "_all"),
+        ("box = Box()\ndef f(x):\n    box.value = x", "box"),
+        ("def f(run):\n    run.__signature__ = None", "__signature__"),
+        ("def f(run):\n    vars(run)['__signature__'] = None", "__signature__"),
+        ("def f(run):\n    setattr(run, '__signature__', None)", "__signature__"),
+    ],
+)
 def test_planted_state_is_found(source: str, state: str) -> None:
     assert state_in(source) == {state}
 
 
-@tabled
+@pytest.mark.parametrize(
+    "source",
+    [
+        "from contextvars import copy_context",
+        "TABLE = {1: 2}\ndef f(x):\n    return TABLE[x]",
+        "kept = {}\ndef f(x):\n    kept = {}\n    kept[x] = 1",
+        "kept = {}\ndef f(kept):\n    kept.clear()",
+        "class C:\n    def __init__(self):\n        self.kept = {}\n    def f(self):\n        self.kept.clear()",
+        "ALL = []\nALL.append(1)",
+    ],
+)
+def test_constants_and_objects_are_allowed(source: str) -> None:
+    assert state_in(source) == set()
+
+
+@pytest.mark.parametrize(
+    ("source", "call"),
+    [
+        ("from sketchmark.terminal import tell\ndef f():\n    tell('x')", "tell"),
+        ("def f():\n    from sketchmark.terminal import notice\n    notice('x')", "notice"),
+        ("from sketchmark import terminal\nterminal.tell_all('x')", "tell_all"),
+        ("print('x')", "print"),
+        ("import warnings\nwarnings.warn('x')", "warnings.warn"),
+    ],
+)
 def test_planted_prints_are_found(source: str, call: str) -> None:
     assert prints_in(source) == {call}
+
+
+def test_a_function_that_was_passed_in_may_be_called() -> None:
+    assert prints_in("def f(tell):\n    tell('x')") == set()
