@@ -9,6 +9,8 @@ import pytest
 
 import sketchmark
 from sketchmark.catalog import Catalog
+from sketchmark.errors import BadInput
+from sketchmark.models.players import make
 from sketchmark.runs.checks import plan
 from sketchmark.runs.episodes import play
 from sketchmark.settings import Settings

@@ -299,31 +299,3 @@ def test_a_run_without_submission_files_says_so(tmp_path: Path) -> None:
     folder = play(Scripted("yes"), "vqa_rad", fixtures.vqa_rad(tmp_path / "d"), tmp_path / "run", limit=1)
     done = CliRunner().invoke(cli, ["submission", str(folder.path)])
     assert "no task" in str(done.exception)
-
-
-class Judging(Model):
-    """A judge with one reply; by default everything is correct (0)."""
-
-    def __init__(self, reply: str = "<think>.</think><judge>0</judge>") -> None:
-        super().__init__("judge")
-        self._reply = reply
-
-    async def say(self, context: Context, options: Options) -> Reply:
-        return Reply(self._reply)
-
-
-def test_a_judge_overrules_the_rule_on_open_answers_only(tmp_path: Path) -> None:
-    folder = play(Scripted("no", "no", "somewhere"), "vqa_rad", fixtures.vqa_rad(tmp_path / "d"), tmp_path / "run")
-    cell = score_as(folder, ["strict", "paper", "code-upstream"], Judging())["vqa_rad.direct"]
-    assert cell.aggregate["open"]["acc"] == 1.0
-    assert cell.aggregate["close"]["right"] == 0
-    assert cell.scorings["paper"].aggregate["total metrics"]["right"] == 1
-    assert cell.metrics["correct"].mean == pytest.approx(1 / 3)
-
-
-def test_slake_on_the_main_branch_counts_judged_closed_answers_twice(tmp_path: Path) -> None:
-    folder = play(Scripted("No", "Lung", "肺", "是"), "slake", fixtures.slake(tmp_path / "d"), tmp_path / "run")
-    cell = score_as(folder, ["strict", "code-upstream", "code-fork"], Judging())["slake.direct"]
-    assert cell.aggregate["total metrics"]["acc"] == 1.0
-    assert cell.scorings["code-upstream"].aggregate["close"]["acc"] == 2.0
-    assert cell.scorings["code-fork"].aggregate["total metrics"]["acc"] == 1.0
