@@ -18,6 +18,7 @@ from sketchmark.worlds import installed_worlds
 from sketchmark.worlds.jigsaw import panels as jigsaw
 from sketchmark.worlds.maze import board as maze
 from sketchmark.worlds.sliding import board as sliding
+from tests.tabled import tabled
 
 Say = Callable[..., tuple[int, str, str]]
 
@@ -78,15 +79,7 @@ def test_a_file_that_is_no_picture_is_one_line_and_exit_code_2(
     assert len(err.splitlines()) == 1 and "bad.png" in err
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        ("maze", "--grid", "6by6"),
-        ("maze", "--grid", "0x6"),
-        ("sliding", "--grid", "3x4"),
-        ("sliding", "--grid", "9x9"),
-    ],
-)
+@tabled
 def test_a_grid_that_cannot_be_is_refused(say: Say, tmp_path: Path, arguments: tuple[str, ...]) -> None:
     file = tmp_path / "w.png"
     Image.new("RGB", (60, 60), "white").save(file)
@@ -238,30 +231,6 @@ def test_make_read_list_and_show_support_every_world(say: Say, tmp_path: Path, n
         (paragraph,) = [" ".join(each.split()) for each in about.split("\n\n") if f"\n{start}" in f"\n{each}"]
         assert paragraph in shown
     assert "(levels are 1 to 5)" in say("make", name, "--count", "1", "--level", "6", "--out", tmp_path / "no")[2]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", LEVELED)
-def test_every_mode_and_canvas_supports_every_world(say: Say, tmp_path: Path, name: str) -> None:
-    modes, canvases = "direct,blind,text_input,text_cot,visual_cot", "own,blank,other,oracle,corrupt,caption"
-    settings = (
-        "--mode",
-        modes,
-        "--canvas",
-        canvases,
-        "--limit",
-        "6" if name == "jigsaw" else "3",
-        "--task-args",
-        "level=2",
-    )
-    code, _, err = say("run", "--model", "player/solver", "--tasks", name, *settings, "-o", tmp_path / "run")
-    assert code == 0, err
-    cells = json.loads((tmp_path / "run/results.json").read_text("utf-8"))["tasks"]
-    assert len(cells) == 10 and not any(cell["failures"] for cell in cells.values())
-    means = {cell: found["metrics"][found["headline"]]["mean"] for cell, found in cells.items()}
-    assert means.pop(f"{name}.blind") < 1, "there is nothing to see"
-    assert set(means.values()) == {1.0}, "the solver does not look at its drawing"
-    assert set(cells[f"{name}.direct"]["by"]["level"]) == {"2"}
 
 
 @pytest.mark.parametrize("group", ["worlds", "worlds_hard"])

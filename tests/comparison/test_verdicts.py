@@ -20,22 +20,12 @@ from sketchmark.report.story import story_of
 from sketchmark.results.gains import live_gains
 from sketchmark.stats.differences import paired_difference, verdict
 from tests.comparison.folders import rows, write_run
+from tests.tabled import tabled
 
 _SAID = {"better": "drawing helped on", "worse": "drawing hurt on", "unclear": "no clear difference on"}
 
 
-@pytest.mark.parametrize(
-    ("mean", "p", "expected"),
-    [
-        (0.625, 0.0625, "unclear"),
-        (0.625, 0.05, "unclear"),
-        (0.625, 0.0499, "better"),
-        (-0.625, 0.0499, "worse"),
-        (0.0, 0.01, "unclear"),
-        (None, None, "unclear"),
-        (0.9, None, "unclear"),
-    ],
-)
+@tabled
 def test_the_corrected_p_decides(mean: float | None, p: float | None, expected: str) -> None:
     assert verdict(mean, p) == expected
 

@@ -36,8 +36,8 @@ def test_results_have_the_promised_shape(tmp_path: Path) -> None:
 
 
 def test_concurrency_changes_no_result(tmp_path: Path) -> None:
-    one = _run("player/sketcher", tmp_path / "one", concurrency=1, canvas="own,other", limit=6)
-    many = _run("player/sketcher", tmp_path / "many", concurrency=32, canvas="own,other", limit=6)
+    one = _run("player/sketcher", tmp_path / "one", concurrency=1, canvas="own,other")
+    many = _run("player/sketcher", tmp_path / "many", concurrency=32, canvas="own,other")
     for cell in one.cells:
         assert episodes(one.path, cell) == episodes(many.path, cell)
     timeless = [_without_usage(folder.results()) for folder in (one, many)]

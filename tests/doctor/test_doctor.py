@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import io
 import json
 from pathlib import Path
+from random import Random
 
 import pytest
 from click.testing import CliRunner, Result
+from PIL import Image
 
 from sketchmark import Context, Model, Options, Reply
 from sketchmark.cli import root
@@ -16,11 +19,14 @@ from sketchmark.doctor import CHECKS, examine
 from sketchmark.doctor.checks import Examination
 from sketchmark.episode.sample import of
 from sketchmark.errors import BadInput, CallFailed
+from sketchmark.media import Picture
 from sketchmark.models.players.patient import Patient
 from sketchmark.models.providers.openai import OpenAI
 from sketchmark.models.wrappers import Price
 from sketchmark.serve import serving
 from sketchmark.serve.faults import FAULTS, Silent, parse_silent
+from sketchmark.worlds import cards
+from sketchmark.worlds.cards import COLOURS, KINDS, Shape
 
 SIGNS = {
     "ignores_prompt": {
@@ -139,13 +145,13 @@ def test_the_command_prints_the_findings_and_returns_their_exit_code() -> None:
     assert ill.return_value == 1 and "→" in ill.stdout
 
 
-@pytest.mark.parametrize("width", [80, 100, 120])
-def test_no_line_is_wider_than_the_terminal(width: int) -> None:
+def test_no_line_is_wider_than_the_terminal() -> None:
     for fault in FAULTS:
         found = asyncio.run(examine(Silent(Patient(), frozenset({fault}))))
-        text = "\n".join(in_lines(found, width))
-        assert max(map(len, text.splitlines())) <= width
-        assert all(word in text for finding in found.findings for word in finding.seen.split())
+        for width in (80, 100, 120):
+            text = "\n".join(in_lines(found, width))
+            assert max(map(len, text.splitlines())) <= width
+            assert all(word in text for finding in found.findings for word in finding.seen.split())
 
 
 def test_json_contains_all_findings_and_the_cost(tmp_path: Path) -> None:
@@ -174,3 +180,46 @@ def test_an_unknown_fault_is_refused_with_the_known_ones() -> None:
         parse_silent("frist_picture")
     assert parse_silent("first-picture, wrong_size") == {"first_picture", "wrong_size"}
     assert parse_silent("") == frozenset()
+
+
+# The doctor's cards are read from resized and recompressed images.
+
+
+def treated(picture: Picture, side: int, quality: int) -> Picture:
+    """Resize an image and compress it as JPEG."""
+    buffer = io.BytesIO()
+    picture.image().convert("RGB").resize((side, side), Image.Resampling.BICUBIC).save(
+        buffer, "JPEG", quality=quality
+    )
+    return Picture.from_bytes(buffer.getvalue())
+
+
+@pytest.mark.parametrize(("side", "quality"), [(384, 95), (256, 80), (1024, 60), (137, 90)])
+def test_numbers_are_read_at_any_size_and_from_jpeg(side: int, quality: int) -> None:
+    rng = Random(1)
+    for number in ["1111", "0", "7", *(str(rng.randrange(10, 10_000)) for _ in range(40))]:
+        assert cards.read_number(treated(cards.number_card(number), side, quality)) == number
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("colour", COLOURS)
+def test_shapes_are_recognised_by_colour_and_form(colour: str, kind: str) -> None:
+    card = cards.shape_card(Shape(colour, kind))
+    for side, quality in ((384, 95), (200, 75), (1000, 60)):
+        assert cards.read_shape(treated(card, side, quality)) == Shape(colour, kind)
+
+
+def test_blank_paper_has_neither_number_nor_shape() -> None:
+    paper = Picture.from_image(Image.new("RGB", (300, 200), "white"))
+    assert cards.read_number(paper) == ""
+    assert cards.read_shape(paper) is None
+    assert cards.main_colour(paper) == ""
+
+
+def test_an_edited_image_is_distinguished_from_a_redrawn_one() -> None:
+    before = cards.number_card("2749")
+    image = before.image().convert("RGB")
+    cards.paint(image, Shape("blue", "square"), (240, 270, 330, 360))
+    assert cards.kept(before, Picture.from_image(image)) == 1
+    assert cards.kept(before, treated(Picture.from_image(image), 1024, 80)) > 0.97
+    assert cards.kept(before, cards.number_card("18")) < 0.93

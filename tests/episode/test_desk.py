@@ -17,6 +17,7 @@ from sketchmark.errors import CallFailed
 from sketchmark.media import Picture
 from sketchmark.testing import Recorder, colour
 from tests.core.playing import Stager, Talker, numbered
+from tests.tabled import tabled
 
 SAYING = Options(max_new_tokens=900, temperature=0.3, seed=5, extra={"style": "said", "top_k": 4})
 DRAWING = Options(temperature=0.7, extra={"style": "drawn", "width": 64})
@@ -112,16 +113,7 @@ async def test_the_context_has_what_the_canvas_shows_and_the_record_what_was_dra
     assert Episode(Sample("s"), tuple(desk.turns)).drawings == [colour("red")]
 
 
-@pytest.mark.parametrize(
-    ("finish", "kind", "recorded"),
-    [
-        ("stop", "no_picture", "no_picture"),
-        ("refused", "refused", "refused"),
-        ("length", "no_picture", "length"),
-        ("empty", "no_picture", "empty"),
-        ("no_picture", "no_picture", "no_picture"),
-    ],
-)
+@tabled
 async def test_a_missing_picture_ends_the_episode_and_is_a_refusal_only_if_the_model_refused(
     finish: Finish, kind: str, recorded: Finish
 ) -> None:

@@ -10,6 +10,7 @@ from sketchmark.episode.protocol import FilledPrompts
 from sketchmark.episode.sample import Sample
 from sketchmark.errors import BadInput
 from sketchmark.testing import colour
+from tests.tabled import tabled
 
 RED, BLUE, LIME = colour("red"), colour("blue"), colour("lime")
 
@@ -27,21 +28,7 @@ def test_a_value_of_the_protocol_overrides_a_field_and_a_field_overrides_a_promp
     assert _filled(**prompts).text("ask") == "from a prompt"
 
 
-@pytest.mark.parametrize(
-    ("fields", "prompts", "values", "text"),
-    [
-        ({"question": "Q"}, {"pre": "Look. ", "ask": "{pre}{question} step {i}"}, {"i": 3}, "Look. Q step 3"),
-        ({"empty": ""}, {"ask": "<{empty}|{n}|{said}>", "empty": "p", "said": "p"}, {"n": 0, "said": ""}, "<|0|>"),
-        ({}, {"ask": "{outer}", "outer": "[{inner}]", "inner": "step {i}"}, {"i": 2}, "[step 2]"),
-        ({}, {"ask": "{word} {word} {both}", "both": "{word}", "word": "w"}, {}, "w w w"),
-        ({"n": "4"}, {"prompt": "a {n}x{n} board", "ask": "{prompt}!"}, {}, "a 4x4 board!"),
-        ({"choice_2": "two", "_x": "under"}, {"ask": "{choice_2}{_x}"}, {}, "twounder"),
-        ({}, {"ask": "<{ask}>"}, {}, "<{ask}>"),
-        ({}, {"ask": "{a}", "a": "a{b}", "b": "b{a}"}, {}, "ab{a}"),
-        ({}, {"ask": '{"choice": 0 or 1} and {number}'}, {}, '{"choice": 0 or 1} and {number}'),
-        ({}, {}, {}, ""),
-    ],
-)
+@tabled
 def test_names_are_filled_in_wherever_they_are_used(
     fields: dict[str, str], prompts: dict[str, Any], values: dict[str, object], text: str
 ) -> None:

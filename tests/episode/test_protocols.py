@@ -15,6 +15,7 @@ from sketchmark.testing import Recorder, colour
 from tests.core.playing import CANDIDATES, FOUR_STEPS, PROMPTS, STEPS, TWO_STAGES, Stager, Talker, acts, last_texts
 
 from tests.core.playing import protocol, script  # isort: skip
+from tests.tabled import tabled
 
 
 async def _play(name: str, model: Model, prompts: Any = None, *, desk: Desk | None = None, **settings: Any) -> Desk:
@@ -43,17 +44,7 @@ async def test_steps_are_planned_and_drawn_in_turn_and_numbered_from_one() -> No
     assert len(model.calls[-1][1].pictures) == 2
 
 
-@pytest.mark.parametrize(
-    ("settings", "drawn"),
-    [
-        ({"true_steps": 2, "num_images": 3}, 2),
-        ({"true_steps": 0, "num_images": 3}, 0),
-        ({"true_steps": None, "num_images": 3}, 3),
-        ({}, 0),
-        ({"steps": "model", "true_steps": 1, "max_steps": 4}, 4),
-        ({"steps": "model"}, 20),
-    ],
-)
+@tabled
 async def test_the_number_of_steps_is_the_answers_length_the_tasks_number_or_the_maximum(
     settings: dict[str, Any], drawn: int
 ) -> None:
@@ -154,17 +145,7 @@ async def test_the_fourth_step_can_be_a_description_by_a_model_that_does_not_dra
     assert model.contexts[-1].texts[-1] == "draw word"
 
 
-@pytest.mark.parametrize(
-    ("name", "drawn", "needs"),
-    [
-        ("direct", (0, 0), (False, False, False)),
-        ("steps_then_answer", (3, 5), (True, False, False)),
-        ("candidates_then_answer", (2, 2), (True, False, False)),
-        ("draw_then_answer", (1, 1), (True, False, True)),
-        ("say_then_draw", (1, 1), (False, True, False)),
-        ("four_steps", (1, 1), (False, True, False)),
-    ],
-)
+@tabled
 async def test_a_protocol_draws_as_often_as_it_announces_and_declares_what_it_needs(
     name: str, drawn: tuple[int, int], needs: tuple[bool, bool, bool]
 ) -> None:

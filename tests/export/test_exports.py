@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import sys
 from importlib import import_module
@@ -11,6 +12,8 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
+import sketchmark
+from sketchmark import Context, Model, Options, Reply
 from sketchmark.commands.folders import export_command
 from sketchmark.errors import BadInput, MissingExtra, UnknownName
 from sketchmark.export import FORMATS, export
@@ -189,3 +192,34 @@ def test_the_default_folder_is_next_to_the_run(tmp_path: Path) -> None:
     result = CliRunner().invoke(export_command, [str(run.path), "--to", "lmms_eval"])
     assert result.exit_code == 0, result.output
     assert all(Path(line).is_relative_to(tmp_path / "run-lmms-eval") for line in result.output.splitlines())
+
+
+# `sketchmark export --to csv`: every episode, one line each.
+
+
+class Formula(Model):
+    async def say(self, context: Context, options: Options) -> Reply:
+        return Reply(text="=1+1\nand more")
+
+
+def test_csv_has_every_episode_with_its_answer_scores_and_usage(tmp_path: Path) -> None:
+    run = sketchmark.run(
+        "player/sketcher", "maze", mode="direct,visual_cot", limit=3, output_path=tmp_path / "run", no_cache=True
+    )
+    (path,) = export(run.folder, "csv")
+    assert path == tmp_path / "run-csv/episodes.csv"
+    with path.open(newline="") as file:
+        lines = list(csv.DictReader(file))
+    assert [line["cell"] for line in lines] == ["maze.direct"] * 3 + ["maze.visual_cot"] * 3
+    assert [line["sample"] for line in lines[:3]] == [f"maze-0-{place:06d}" for place in range(3)]
+    assert all(line["answer"] and line["scored"] == "True" and int(line["usage.calls"]) > 0 for line in lines)
+    mean = sum(float(line["score.maze_text_exact"]) for line in lines[3:]) / 3
+    assert mean == run.results.tasks["maze.visual_cot"].metrics["maze_text_exact"].mean
+
+
+def test_a_reply_that_is_a_formula_stays_text(tmp_path: Path) -> None:
+    run = sketchmark.run(Formula("formula"), "maze", limit=1, output_path=tmp_path / "run")
+    (path,) = export(run.folder, "csv")
+    with path.open(newline="") as file:
+        (line,) = csv.DictReader(file)
+    assert line["answer"] == "'=1+1\nand more"

@@ -11,6 +11,7 @@ import pytest
 from sketchmark.errors import BadInput
 from sketchmark.folder import RunFolder
 from sketchmark.folder.index import RunView, change, outcome
+from tests.tabled import tabled
 from tests.view.making import Maker, fail, play, sample
 
 
@@ -143,18 +144,7 @@ def test_looking_at_a_run_writes_nothing_to_it(tmp_path: Path) -> None:
     assert before == {path: path.stat().st_mtime_ns for path in maker.folder.path.rglob("*")}
 
 
-@pytest.mark.parametrize(
-    ("value", "called"),
-    [
-        (None, "unscored"),
-        (0.0, "wrong"),
-        (-0.5, "wrong"),
-        (0.01, "partly"),
-        (0.99, "partly"),
-        (1.0, "right"),
-        (7, "right"),
-    ],
-)
+@tabled
 def test_an_answer_is_called_by_its_score(value: float | None, called: str) -> None:
     assert outcome(value) == called
 

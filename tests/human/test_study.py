@@ -21,6 +21,7 @@ from sketchmark.human.group import EVERYONE
 from sketchmark.human.study import PEOPLE, Enrolled, Study
 from sketchmark.worlds.maze import board as maze
 from tests.human.playing import Playing, at, playing, press, reply, shown_maze, solution, stamp_step
+from tests.tabled import tabled
 from tests.view.browsing import Watch, keep, launched, window
 
 FILE = Path(__file__).with_name("study.yaml")
@@ -202,19 +203,7 @@ def test_a_study_file_is_fixed_by_its_first_person(tmp_path: Path, capsys: pytes
     assert "was changed after the first person took part" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize(
-    ("words", "told"),
-    [
-        (["--study", "FILE", "--hosted"], "--hosted needs a token of 16 characters"),
-        (["--study", "FILE", "--hosted", "--token-env", "SHORT"], "--hosted needs a token of 16 characters"),
-        (["--study", "FILE", "maze"], "the study file says what people are shown"),
-        (["--study", "FILE", "--limit", "3"], "--limit and a study file"),
-        (["--study", "FILE", "--forget", "p-000000000000"], "no person"),
-        (["maze", "--hosted"], "add --study FILE"),
-        ([], "no tasks"),
-        (["--study", "BAD"], "unknown key"),
-    ],
-)
+@tabled
 def test_what_a_study_cannot_do_is_refused_in_one_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], words: list[str], told: str
 ) -> None:

@@ -175,9 +175,6 @@ def test_what_cannot_be_played_as_it_is_written_is_refused(sums: Path, config: d
         asked(sums, config)
 
 
-GIVEN = [{"question": f"mine {n}?", "answer": f"{n}!"} for n in range(3)]
-
-
 @tabled
 def test_the_file_may_give_its_examples_and_their_wording(
     sums: Path, own: dict[str, Any], count: int, text: str

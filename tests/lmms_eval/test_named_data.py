@@ -5,15 +5,15 @@ from __future__ import annotations
 import json
 import os
 import pickle
-import threading
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 
 import datasets  # type: ignore[import-untyped]
 import pyarrow  # type: ignore[import-untyped]
 import pyarrow.parquet  # type: ignore[import-untyped]
 import pytest
+from starlette.requests import Request
+from starlette.responses import Response
 
 import sketchmark
 from sketchmark.catalog import Catalog
@@ -22,6 +22,7 @@ from sketchmark.files import tables
 from sketchmark.lmms_eval.shape import read_config
 from sketchmark.media import Picture
 from tests.core.helpers import colour
+from tests.models.fake_server import listening
 from tests.tabled import tabled
 
 PLAIN = "doc_to_text: question\ndoc_to_target: answer\ntest_split: test\nmetric_list: [{metric: exact_match}]\n"
@@ -33,24 +34,12 @@ def asked() -> Iterator[tuple[str, list[str]]]:
     """A host, and what was asked of it."""
     seen: list[str] = []
 
-    class Answer(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            seen.append(self.path)
-            self.send_response(200)
-            self.end_headers()
-            self.wfile.write(ROWS.encode())
+    async def answer(request: Request) -> Response:
+        seen.append(request.url.path)
+        return Response(ROWS)
 
-        do_HEAD = do_GET
-
-        def log_message(self, *_: object) -> None: ...
-
-    server = HTTPServer(("127.0.0.1", 0), Answer)
-    thread = threading.Thread(target=server.serve_forever, args=(0.02,))
-    thread.start()
-    yield f"http://127.0.0.1:{server.server_port}", seen
-    server.shutdown()
-    server.server_close()
-    thread.join()
+    with listening(answer) as host:
+        yield host, seen
 
 
 def _played(

@@ -13,6 +13,7 @@ from PIL import Image
 from sketchmark.errors import BadPicture, MissingExtra
 from sketchmark.media import Picture
 from sketchmark.media.svg import _WORKER, render
+from tests.tabled import tabled
 
 NAMES = 'xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink"'
 RED = (231, 76, 60)
@@ -42,16 +43,7 @@ def test_a_drawing_has_its_own_size_and_a_white_background() -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    ("size", "pixels"),
-    [
-        ('viewBox="0 0 40 30"', (40, 30)),
-        ('width="100%" height="100%" viewBox="0 0 40 30"', (40, 30)),
-        ('width="80" height="60" viewBox="0 0 40 30"', (80, 60)),
-        ('width="1in" height="12pt"', (96, 16)),
-        ('width="4096" height="1"', (4096, 1)),
-    ],
-)
+@tabled
 def test_sizes_are_read_in_the_units_of_svg(size: str, pixels: tuple[int, int]) -> None:
     assert render(svg(SQUARE, size)).size == pixels
 

@@ -239,6 +239,24 @@ def running(port: int = 0) -> Iterator[FarEnd]:
         yield far
 
 
+class Plain:
+    """A server that answers every request by its path and JSON body (None: a GET), and keeps the bodies."""
+
+    def __init__(self) -> None:
+        self.asked: list[dict[str, Any]] = []
+        self.url = ""
+
+    def reply(self, path: str, body: Any) -> tuple[int, Any]:
+        raise NotImplementedError
+
+    async def serve(self, request: Request) -> Response:
+        body = await request.json() if request.method == "POST" else None
+        if body is not None:
+            self.asked.append(body)
+        status, answer = self.reply(request.url.path, body)
+        return JSONResponse(answer, status)
+
+
 @asynccontextmanager
 async def answering_proxy(data: bytes) -> AsyncIterator[tuple[str, list[bytes]]]:
     """The address of a proxy that answers everything itself, and the first lines of what it was asked."""

@@ -26,21 +26,12 @@ from sketchmark.settings.run_file import read_suite
 from sketchmark.suites import prepare_all
 from tests.media.test_broken_pictures import chunk
 from tests.models.fake_server import DRAWN, KEY, FarEnd, chat_answer, in_base64
+from tests.tabled import tabled
 
 # Two addresses are two models
 
 
-@pytest.mark.parametrize(
-    ("one", "two"),
-    [
-        ("http://h/v1?deployment=a", "http://h/v1?deployment=b"),
-        ("http://h/v1?deployment=a", "http://h/v1"),
-        ("http://h/v1?api-version=1", "http://h/v1?api-version=2"),
-        ("http://ada:first-word-1@h/v1", "http://ada:other-word-2@h/v1"),
-        ("http://ada:first-word-1@h/v1", "http://eve:first-word-1@h/v1"),
-        ("http://h/sk-0123456789abcdef01/v1", "http://h/sk-0123456789abcdef02/v1"),
-    ],
-)
+@tabled
 @pytest.mark.parametrize("provider", ["openai/m", "anthropic/m", "gemini/m", "bagel/m", "azure/m"])
 def test_addresses_that_differ_only_in_what_is_hidden_are_two_models(
     far: FarEnd, provider: str, one: str, two: str
@@ -205,19 +196,7 @@ def test_an_image_without_a_key_keeps_its_bytes_and_one_that_is_broken_is_droppe
     assert Reply(picture=Picture(struct.pack(">8s", b"\x89PNG\r\n\x1a\n") + KEY.encode(), "png")).picture is None
 
 
-@pytest.mark.parametrize(
-    ("address", "echo"),
-    [
-        ("http://planted-user:hush-hush-1@h/v1", "planted-user"),
-        ("http://planted-user@h/v1", "planted-user"),
-        ("http://bob42:hush-hush-2@h/v1", "bob42"),
-        ("http://ada:hush-hush-3@h:8000/v1", "ada:hush-hush-3"),
-        ("http://ada:hush-hush-4@h:8000/v1", "ada@h:8000"),
-        ("http://pl%40nted%20user:x@h/v1", "pl@nted user"),
-        ("http://pl%40nted%20user:x@h/v1", "pl%40nted%20user"),
-        ("http://h/v1#fragment-9", "fragment-9"),
-    ],
-)
+@tabled
 def test_a_user_name_of_an_address_is_hidden_where_it_is_echoed(address: str, echo: str) -> None:
     without_credentials(address)
     assert redact(f"no such user: {echo}, try again") == "no such user: [key], try again"

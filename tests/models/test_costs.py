@@ -164,19 +164,10 @@ def _chat(usage: Any) -> dict[str, Any]:
     return {**answer, "usage": usage} if usage else {key: value for key, value in answer.items() if key != "usage"}
 
 
-REPORTS: dict[str, Any] = {
-    "negative": {"prompt_tokens": -37_500, "completion_tokens": -1},
-    "none": None,
-    "beyond": {"prompt_tokens": 2**63, "completion_tokens": 10**400},
-    "zero": {"prompt_tokens": 0, "completion_tokens": 0},
-}
-
-
-@pytest.mark.parametrize("kind", REPORTS)
-def test_a_cost_limit_holds_whatever_usage_is_reported(
-    far: FarEnd, tmp_path: Path, kind: str, caplog: pytest.LogCaptureFixture
+def test_a_cost_limit_holds_though_no_usage_is_reported(
+    far: FarEnd, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    far.answer = lambda seen: _chat(REPORTS[kind])
+    far.answer = lambda seen: _chat(None)
     run = _prepared(far, tmp_path)
     folder = run.play()
     assert 5 <= run.budget.spent < 10 and run.budget.estimated == len(far.seen) < 15 and run.is_stopped_by_cost()

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import base64
 import json
-import threading
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -22,65 +19,39 @@ from sketchmark.folder import RunFolder
 from sketchmark.models import load_model
 from sketchmark.models.providers.openai import OpenAI
 from sketchmark.testing import colour
+from tests.models.fake_server import DRAWN, Plain, chat_answer, listening, picture_block
 
 NO_IMAGE = (
     "Image generation failed: Missing preprocess images that should have been created by the preprocess function."
 )
 
 
-class Editor(ThreadingHTTPServer):
-    listed: dict[str, Any]
-
+class Editor(Plain):
     def __init__(self) -> None:
-        super().__init__(("127.0.0.1", 0), _Handler)
-        self.asked: list[dict[str, Any]] = []
-        self.listed = {"id": "edit", "owned_by": "vllm", "root": "edit", "parent": None, "max_model_len": None}
-        self.url = f"http://127.0.0.1:{self.server_port}/v1"
+        super().__init__()
+        self.listed: dict[str, Any] = {
+            "id": "edit", "owned_by": "vllm", "root": "edit", "parent": None, "max_model_len": None
+        }  # fmt: skip
 
-
-class _Handler(BaseHTTPRequestHandler):
-    server: Editor
-
-    def log_message(self, *args: object) -> None:
-        pass
-
-    def _send(self, status: int, body: Any) -> None:
-        data = json.dumps(body).encode()
-        self.send_response(status)
-        self.send_header("content-type", "application/json")
-        self.send_header("content-length", str(len(data)))
-        self.end_headers()
-        self.wfile.write(data)
-
-    def do_GET(self) -> None:
-        found = self.path == "/v1/models"
-        self._send(200 if found else 404, {"object": "list", "data": [self.server.listed] if found else []})
-
-    def do_POST(self) -> None:
-        body = json.loads(self.rfile.read(int(self.headers["content-length"])))
-        self.server.asked.append(body)
+    def reply(self, path: str, body: Any) -> tuple[int, Any]:
+        if body is None:
+            found = path == "/v1/models"
+            return 200 if found else 404, {"object": "list", "data": [self.listed] if found else []}
         if "image_url" not in json.dumps(body):
-            self._send(500, {"error": {"message": NO_IMAGE, "type": "BadRequestError", "code": 500}})
-            return
+            return 500, {"error": {"message": NO_IMAGE, "type": "BadRequestError", "code": 500}}
         if (images := json.dumps(body).count('"url"')) > 4:
             limit = "At most 4 images are supported by this model."
             words = f"Image generation failed: Received {images} input images. {limit}"
-            self._send(500, {"error": {"message": words, "type": "BadRequestError", "code": 500}})
-            return
-        drawn = base64.b64encode(colour("red").data).decode()
-        content = [{"type": "image_url", "image_url": {"url": f"data:image/png;base64,{drawn}"}}]
-        message = {"role": "assistant", "content": content}
-        usage = {"prompt_tokens": 3, "completion_tokens": 1}
-        self._send(200, {"choices": [{"message": message, "finish_reason": "stop"}], "usage": usage})
+            return 500, {"error": {"message": words, "type": "BadRequestError", "code": 500}}
+        return 200, chat_answer({"role": "assistant", "content": [picture_block(DRAWN)]})
 
 
 @pytest.fixture
 def server() -> Iterator[Editor]:
     made = Editor()
-    threading.Thread(target=made.serve_forever, daemon=True).start()
-    yield made
-    made.shutdown()
-    made.server_close()
+    with listening(made.serve) as url:
+        made.url = f"{url}/v1"
+        yield made
 
 
 def command(*words: str) -> Result:

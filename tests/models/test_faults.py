@@ -26,6 +26,7 @@ from sketchmark.serve import serving
 from tests.models import asking
 from tests.models.broken_server import ADAPTERS, TRIES, Broken, BrokenServer, answer, broken, failure, free_port
 from tests.models.fake_server import DRAWN, KEY, FarEnd, anthropic_answer, chat_answer, in_base64, running
+from tests.tabled import tabled
 
 PAGE = b"<html><body>\n<h1>Bad gateway</h1>\n" + KEY.encode() + b"</body></html>"
 ODD = {"choices": "no", "content": [7], "candidates": "no", "data": "no", "id": 7, "status": [], "usage": "no"}
@@ -406,15 +407,7 @@ def test_words_are_found_in_nested_and_unknown_bodies() -> None:
     assert words_in({"unknown": {"place": 1}}) == "{'unknown': {'place': 1}}" and words_in({}) == ""
 
 
-@pytest.mark.parametrize(
-    ("page", "words"),
-    [
-        ("<html><head><TITLE>502 Bad &amp; Gateway</title></head><body>nginx</body></html>", "502 Bad & Gateway"),
-        ("<p>No <b>model</b> here</p><script>alert('x')</script><p>Sorry</p>", "No model here Sorry"),
-        ("<style>p {color: red}</style><p>Wrong path</p><!-- trace: secret -->", "Wrong path"),
-        ("<p>Cut off</p><script>never closed", "Cut off"),
-    ],
-)
+@tabled
 def test_a_page_is_quoted_by_its_title_or_its_visible_text(page: str, words: str) -> None:
     assert words_in(page) == words
 

@@ -44,6 +44,7 @@ from sketchmark.secrets import redact
 from tests.models.asking import failure, openai
 from tests.models.broken_server import free_port
 from tests.models.fake_server import DRAWN, KEY, FarEnd, Fault, answering_proxy, chat_answer, in_base64, picture
+from tests.tabled import tabled
 
 
 async def said(model: OpenAI) -> str:
@@ -453,15 +454,6 @@ async def test_a_proxy_is_sent_the_name_but_no_private_address(
     assert asked == [b"GET http://pictures.invalid/x.png HTTP/1.1"]
 
 
-@pytest.mark.parametrize(
-    ("public", "addresses"),
-    [
-        (True, "8.8.8.8 2606:4700::1111 ::ffff:8.8.8.8 64:ff9b::808:808"),
-        (False, "127.0.0.1 127.8.8.8 0.0.0.0 10.0.0.1 172.16.0.1 192.168.1.1 169.254.169.254 100.64.0.1 192.0.2.1"),
-        (False, "198.18.0.1 224.0.0.1 240.0.0.1 255.255.255.255 :: ::1 ::127.0.0.1 ::ffff:127.0.0.1 ::ffff:10.0.0.1"),
-        (False, "fe80::1 fe80::1%2 fec0::1 fc00::1 ff02::1 2001:db8::1 64:ff9b::7f00:1 64:ff9b::a00:1 64:ff9b:1::1"),
-        (False, "2002:7f00:1:: 2002:a00:1:: 2001:0:4136:e378:8000:63bf:80ff:fffe"),
-    ],
-)
+@tabled
 def test_an_address_is_public_or_of_a_private_network(public: bool, addresses: str) -> None:
     assert {address: is_public(address) for address in addresses.split()} == dict.fromkeys(addresses.split(), public)

@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
-from sketchmark import Context
+from sketchmark import Context, Model, Options
 from sketchmark.episode import protocol
 from sketchmark.episode.sample import of
 from sketchmark.errors import BadInput
 from sketchmark.models.arguments import Arguments
-from sketchmark.models.layout import as_prompt, newest_pictures, without_empty_texts
+from sketchmark.models.layout import as_prompt, messages, newest_pictures, system_as_user, without_empty_texts
+from sketchmark.models.providers.anthropic import Anthropic
+from sketchmark.models.providers.gemini import Gemini
+from sketchmark.models.providers.hf import render
 from sketchmark.models.providers.openai_wire import read_chat
 from tests.core.helpers import colour
+from tests.models.asking import openai
+from tests.models.fake_server import FarEnd, anthropic_answer, picture
+from tests.tabled import tabled
 
 RED, BLUE, LIME = colour("red"), colour("blue"), colour("lime")
 UNPLACED = ("where the pictures were among the texts: the image API takes one prompt",)
@@ -66,17 +73,7 @@ def test_values_read_the_same_as_text_and_as_python() -> None:
         args.refuse_unknown()
 
 
-@pytest.mark.parametrize(
-    ("given", "complaint"),
-    [
-        ({"n": "three"}, "n=three is not a number"),
-        ({"n": 2.5}, "n=2.5 is not a whole number"),
-        ({"x": 0}, "x=0.0 is not a number above 0"),
-        ({"on": "perhaps"}, "on=perhaps is not true or false"),
-        ({"way": "up"}, "way=up is not left or right"),
-        ({"wya": "left"}, r"m takes no argument wya \(it takes: n, on, way, x\)"),
-    ],
-)
+@tabled
 def test_a_value_that_cannot_be_used_is_named(given: dict[str, str], complaint: str) -> None:
     args = Arguments("m", given)
     with pytest.raises(BadInput, match=complaint):
@@ -99,17 +96,75 @@ def test_a_picture_in_markdown_is_found_among_brackets_that_are_none() -> None:
     assert reply.text == "![ ![a] [b] (c)  e ![f](g) "
 
 
-@pytest.mark.parametrize(
-    ("text", "parts"),
-    [
-        ("[GEN_PROMPT] a {question} [/GEN_PROMPT]\n [QUESTION] b [/QUESTION]", ("a b", "b")),
-        ("x[GEN_PROMPT]a[/GEN_PROMPT]b[/GEN_PROMPT][QUESTION]c[/QUESTION]d[/QUESTION]y",
-         ("a[/GEN_PROMPT]b", "c[/QUESTION]d")),
-        ("[GEN_PROMPT]a[GEN_PROMPT]b[/GEN_PROMPT][QUESTION]c[/QUESTION]", ("a[GEN_PROMPT]b", "c")),
-        ("[/QUESTION][GEN_PROMPT]a[/GEN_PROMPT][QUESTION]b", None),
-        ("[/GEN_PROMPT][QUESTION]b[/QUESTION][GEN_PROMPT]", None),
-        ("[GEN_PROMPT]a[/GEN_PROMPT]b[QUESTION]c[/QUESTION]", None),
-    ],
-)  # fmt: skip
+@tabled
 def test_a_combined_prompt_is_split_at_its_outer_tags(text: str, parts: tuple[str, str] | None) -> None:
     assert protocol.split(text) == parts
+
+
+# A judge's system message goes where the API has a place for one, and to the user elsewhere.
+
+
+ASKED = of("Be strict.", by="system") + of("Is it right?", picture(1)).parts
+Found = Callable[[dict[str, Any]], object]
+
+
+@pytest.mark.parametrize(
+    ("make", "answer", "system", "user"),
+    [
+        (openai, None, lambda body: body["messages"][0], lambda body: body["messages"][1]["role"]),
+        (
+            lambda far: Anthropic("m", base_url=far.url, max_retries=0),
+            anthropic_answer("yes"),
+            lambda body: {"role": "system", "content": body["system"]},
+            lambda body: body["messages"][0]["role"],
+        ),
+        (
+            lambda far: Gemini("m", base_url=far.url, max_retries=0),
+            None,
+            lambda body: {"role": "system", "content": body["systemInstruction"]["parts"][0]["text"]},
+            lambda body: body["contents"][0]["role"],
+        ),
+    ],
+    ids=["openai", "anthropic", "gemini"],
+)
+async def test_a_system_text_is_a_system_message(
+    far: FarEnd, make: Callable[[FarEnd], Model], answer: object, system: Found, user: Found
+) -> None:
+    far.answer = answer
+    model = make(far)
+    await model.say(ASKED, Options(max_new_tokens=9))
+    await model.close()
+    [seen] = far.seen
+    assert system(seen.body) == {"role": "system", "content": "Be strict."}
+    assert user(seen.body) == "user" and len(seen.pictures) == 1
+
+
+async def test_without_one_nothing_is_sent_in_its_place(far: FarEnd) -> None:
+    far.answer = anthropic_answer("yes")
+    model = Anthropic("m", base_url=far.url, max_retries=0)
+    await model.say(of("Hm?"), Options(max_new_tokens=9))
+    await model.close()
+    assert "system" not in far.seen[0].body
+
+
+class Processor:
+    """A chat template that knows the roles it is made with."""
+
+    def __init__(self, *roles: str) -> None:
+        self.roles = roles
+
+    def apply_chat_template(self, chat: list[dict[str, Any]], **settings: Any) -> str:
+        if unknown := [message["role"] for message in chat if message["role"] not in self.roles]:
+            raise ValueError(f"System role not supported: {unknown}")
+        return " ".join(f"{message['role']}:{len(message['content'])}" for message in chat)
+
+
+def test_a_template_that_knows_no_system_message_gets_its_text_from_the_user() -> None:
+    assert render(Processor("system", "user"), ASKED) == "system:1 user:2"
+    assert render(Processor("user"), ASKED) == "user:3"
+
+
+def test_equal_texts_of_other_authors_are_other_contexts() -> None:
+    plain: Context = system_as_user(ASKED)
+    assert [message.role for message in messages(ASKED)] == ["system", "user"]
+    assert [message.role for message in messages(plain)] == ["user"] and plain.key() != ASKED.key()

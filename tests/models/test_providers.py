@@ -21,6 +21,7 @@ from sketchmark.models import (
 )
 from sketchmark.models.providers import Provider
 from sketchmark.settings import parse_arguments
+from tests.tabled import tabled
 
 PACKAGE = """
 from sketchmark import Model, Reply
@@ -76,22 +77,7 @@ def test_a_pipeline_without_its_package_says_what_to_install() -> None:
         load_model("diffusers/some/pipeline")
 
 
-@pytest.mark.parametrize(
-    ("name", "arguments", "told"),
-    [
-        ("qwen2_5_vl", "pretrained=/w", "hf//w"),
-        ("internvl3", "", "hf/…"),
-        ("janus_pro_visual_cot", "pretrained=a/b", "janus/a/b"),
-        ("emu3_visual_cot", "pretrained=a/b", "emu3/a/b"),
-        ("nano_banana_visual_cot", "", "gemini/gemini-nano-banana-2.1"),
-        ("azure_trapi_visual_cot", "", "azure/gpt-6-luna, image_deployment=gpt-image-2"),
-        ("azure_trapi_visual_cot", "image_deployment=mine", "azure/gpt-6-luna"),
-        ("bagel_unig2u", "pretrained=/w", "bagel//w"),
-        ("bagel_umm", "pretrained=/w", "bagel//w"),
-        ("huggingface", "pretrained=/w", "hf//w"),
-        ("gpt4v", "model_version=gpt-6-luna", "openai/gpt-6-luna"),
-    ],
-)
+@tabled
 def test_names_of_lmms_eval_say_how_they_are_understood(name: str, arguments: str, told: str) -> None:
     found = understood(name, parse_arguments(arguments))
     assert found.told == f"{name} is understood as {told}"
@@ -99,20 +85,7 @@ def test_names_of_lmms_eval_say_how_they_are_understood(name: str, arguments: st
     assert understood("player/solver", {}).told == ""
 
 
-@pytest.mark.parametrize(
-    ("arguments", "pair", "own", "drawers"),
-    [
-        ("", ("hf/Qwen/Qwen2.5-VL-7B-Instruct", "diffusers/Qwen/Qwen-Image-Edit"), {}, {}),
-        ("pretrained=/vl,pretrained_edit=/edit", ("hf//vl", "diffusers//edit"), {}, {}),
-        ("mode=editing,pretrained=/edit,pretrained_understand=/vl", ("hf//vl", "diffusers//edit"), {}, {}),
-        (
-            "torch_dtype=float16,num_inference_steps=9,guidance_scale=2,batch_size=2,generated_image_dir=x",
-            ("hf/Qwen/Qwen2.5-VL-7B-Instruct", "diffusers/Qwen/Qwen-Image-Edit"),
-            {"dtype": "float16", "batch_size": 2},
-            {"dtype": "float16", "num_inference_steps": 9, "guidance_scale": 2},
-        ),
-    ],
-)
+@tabled
 def test_a_pair_of_lmms_eval_becomes_a_thinker_and_a_drawer(
     arguments: str, pair: tuple[str, str], own: dict[str, object], drawers: dict[str, object]
 ) -> None:

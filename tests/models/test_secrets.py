@@ -22,6 +22,7 @@ from sketchmark.models.http import Answer, read_object
 from sketchmark.secrets import find_key, redact, remember, to_write_down, without_credentials
 from tests.command_line import sketchmark
 from tests.models.fake_server import KEY, FarEnd
+from tests.tabled import tabled
 
 
 @pytest.mark.parametrize(
@@ -144,29 +145,12 @@ def test_a_setting_that_is_a_key_by_name_is_refused_without_showing_it(name: str
     assert name in str(caught.value) and PLAIN not in str(caught.value)
 
 
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [
-        ("max_tokens", 512), ("max_new_tokens", "512"), ("tokenizer", "org/name"), ("key_frames", "first,last"),
-        ("api_key_env", "MY_KEY"), ("token_scope", "https://host/.default"), ("key", True), ("eos_token", "</s>"),
-        ("image_token", "<image>"), ("pad_token", "[PAD]"), ("image_token", 151655), ("monkey", "donkey"),
-        ("secretary", "Ms Smith"), ("author", "me"), ("compass", "north"), ("password", ""), ("token", None),
-        ("revision", "a3f9c1e5b2d80467a3f9c1e5b2d80467a3f9c1e5"), ("pretrained", "/models/sk-llama-3.2-11b-instruct"),
-        ("name", "task-sk-learn"), ("api_version", "2025-04-01-preview"), ("size", "1024x1024"),
-    ],
-)  # fmt: skip
+@tabled
 def test_a_setting_that_only_sounds_like_a_key_is_written_down(name: str, value: Any) -> None:
     assert to_write_down({name: value}) == {name: value}
 
 
-@pytest.mark.parametrize(
-    "value",
-    [
-        "sk-proj-Ab3dEf6hIj9lMn0pQr", "hf_AbCdEfGhIjKlMnOp12345", "AIzaSyA1234567890abcdefghijklmnopqrstu",
-        "ghp_0123456789abcdefghijABCDEFGHIJ", "AKIA0123456789ABCDEF", "Bearer sk-ant-api03-0123456789abcdef",
-        "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.c2lnbmF0dXJl", "-----BEGIN RSA PRIVATE KEY-----",
-    ],
-)  # fmt: skip
+@tabled
 def test_a_value_that_has_the_form_of_a_key_is_refused_under_any_name(value: str) -> None:
     for settings in ({"note": value}, {"headers": {"X-Note": value}}, {"notes": ["fine", value]}):
         with pytest.raises(BadInput, match="would be written down") as caught:

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import json
-import threading
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +16,8 @@ from sketchmark.errors import BadInput
 from sketchmark.models import load_model
 from sketchmark.runs import prepare
 from sketchmark.settings import parse_arguments
+from tests.models.fake_server import Plain, anthropic_answer, chat_answer, gemini_answer, listening
+from tests.tabled import tabled
 
 SAMPLING = {"top_p": 0.9, "top_k": 1, "min_p": 0.1, "repetition_penalty": 1.2, "stop": ["END"]}
 FURTHER: dict[str, Any] = {"presence_penalty": 0.5, "frequency_penalty": 0.25, "min_tokens": 2, "typical_p": 0.9}
@@ -30,38 +29,16 @@ DRAWN = {
     "negative_prompt": "blur",
     "width": 64,
 }
-REPLY = {"choices": [{"message": {"role": "assistant", "content": "A"}, "finish_reason": "stop"}]}
-CLAUDE = {"id": "x", "type": "message", "role": "assistant", "model": "m", "content": [{"type": "text", "text": "A"}]}
-GEMINI = {"candidates": [{"content": {"role": "model", "parts": [{"text": "A"}]}, "finishReason": "STOP"}]}
 
 
-class Capture(ThreadingHTTPServer):
+class Capture(Plain):
     """A server of every provider's text API that keeps the bodies of the requests."""
 
-    def __init__(self) -> None:
-        super().__init__(("127.0.0.1", 0), _Handler)
-        self.bodies: list[dict[str, Any]] = []
-        self.url = f"http://127.0.0.1:{self.server_port}"
-
-
-class _Handler(BaseHTTPRequestHandler):
-    server: Capture
-
-    def log_message(self, *args: object) -> None:
-        pass
-
-    def do_POST(self) -> None:
-        self.server.bodies.append(json.loads(self.rfile.read(int(self.headers["content-length"]))))
-        usage = {"usage": {"input_tokens": 1, "output_tokens": 1}, "stop_reason": "end_turn"}
-        found = (
-            {**CLAUDE, **usage} if self.path.endswith("/messages") else GEMINI if "generate" in self.path else REPLY
-        )
-        data = json.dumps(found).encode()
-        self.send_response(200)
-        self.send_header("content-type", "application/json")
-        self.send_header("content-length", str(len(data)))
-        self.end_headers()
-        self.wfile.write(data)
+    def reply(self, path: str, body: Any) -> tuple[int, Any]:
+        if path.endswith("/messages"):
+            return 200, anthropic_answer("A")
+        said = {"role": "assistant", "content": "A"}
+        return 200, gemini_answer([{"text": "A"}]) if "generate" in path else chat_answer(said)
 
 
 @pytest.fixture
@@ -69,16 +46,14 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Capture]:
     for name in ("ANTHROPIC_API_KEY", "GEMINI_API_KEY"):
         monkeypatch.setenv(name, "k-0123456789abcdef")
     made = Capture()
-    threading.Thread(target=made.serve_forever, daemon=True).start()
-    yield made
-    made.shutdown()
-    made.server_close()
+    with listening(made.serve) as made.url:
+        yield made
 
 
 async def asked(model: Model, act: str, server: Capture, **options: Any) -> dict[str, Any]:
     await getattr(model, act)(of("Which?"), Options(**options))
     await model.close()
-    return server.bodies[-1]
+    return server.asked[-1]
 
 
 async def test_a_compatible_server_is_sent_all_that_such_servers_accept(server: Capture) -> None:
@@ -162,17 +137,7 @@ def warnings(model: str, given: dict[str, Any], args: dict[str, Any] | None = No
     return prepare(model, "maze", limit=1, gen_kwargs=given, model_args=args or {}, **more).warnings
 
 
-@pytest.mark.parametrize(
-    ("model", "args", "lost"),
-    [
-        ("openai/gpt-4o", {}, "top_k, repetition_penalty"),
-        ("openai/m", {"base_url": "http://127.0.0.1:9/v1"}, "no_repeat_ngram_size"),
-        ("azure/m", {"azure_endpoint": "http://127.0.0.1:9"}, "top_k, repetition_penalty"),
-        ("gemini/m", {}, "repetition_penalty, no_repeat_ngram_size"),
-        ("anthropic/m", {}, "repetition_penalty, no_repeat_ngram_size"),
-        ("player/random", {}, "top_k, repetition_penalty, no_repeat_ngram_size"),
-    ],
-)
+@tabled
 def test_a_setting_that_a_model_will_not_receive_is_named_before_the_first_call(
     monkeypatch: pytest.MonkeyPatch, model: str, args: dict[str, Any], lost: str
 ) -> None:
@@ -196,7 +161,7 @@ def test_lists_and_objects_on_the_command_line_are_sent_as_such(server: Capture,
     words = ("run", "-m", "openai/m", "--model-args", f"base_url={server.url}/v1", "--tasks", "maze", "--limit", "1")
     found = CliRunner().invoke(root, [*words, "--gen-kwargs", given, "--no-cache", "-o", str(tmp_path / "run")])
     assert found.exit_code == 0, found.output
-    sent = {name: server.bodies[0].get(name) for name in ("stop", "stop_token_ids", "logit_bias", "bad_words")}
+    sent = {name: server.asked[0].get(name) for name in ("stop", "stop_token_ids", "logit_bias", "bad_words")}
     assert sent == {
         "stop": ["the", "a"], "stop_token_ids": [7, 8], "logit_bias": {"5": 1}, "bad_words": "[x: [y]:]"
     }  # fmt: skip
@@ -238,20 +203,7 @@ def test_a_plug_in_that_declares_its_settings_has_the_others_named(tmp_path: Pat
     assert [line.partition(":")[0] for line in found] == ["--gen_kwargs other_knob"] * declares
 
 
-@pytest.mark.parametrize(
-    ("args", "said"),
-    [
-        ({"extra_body": "{broken"}, "is not an object"),
-        ({"extra_body": "[1]"}, "is not an object"),
-        ({"chat_template_kwargs": "true"}, "is not an object"),
-        ({"extra_body": {"messages": []}}, "must not replace messages"),
-        (
-            {"chat_template_kwargs": {"a": 1}, "base_url": "https://api.openai.com/v1"},
-            "takes no chat_template_kwargs",
-        ),
-        ({"stages": 3}, "is not 1 or 2"),
-    ],
-)
+@tabled
 def test_a_body_that_cannot_be_meant_is_refused(
     monkeypatch: pytest.MonkeyPatch, args: dict[str, Any], said: str
 ) -> None:

@@ -263,22 +263,3 @@ def test_a_run_with_two_servers_loses_nothing_when_one_is_killed_in_the_middle(
         summary = killed.results().tasks[cell]
         assert (summary.n, summary.failures) == (12, {})
         assert plain(summary.metrics) == plain(whole.results().tasks[cell].metrics)
-
-
-@pytest.mark.slow
-def test_a_run_whose_servers_all_died_says_so_in_a_line_and_is_resumed_with_another_list(
-    servers: list[Served], tmp_path: Path
-) -> None:
-    (first, a), (_, b) = servers
-    os.kill(first.pid, signal.SIGKILL)
-    running = play(tmp_path / "run", [a, GONE], "max_retries=0")
-    out, err = running.communicate(timeout=120)
-    assert running.returncode == 2
-    assert re.match(r"sketchmark: (?:maze|sliding).*stopped after 0 of 12: .*no server answers", err.splitlines()[-1])
-    assert "Traceback" not in err and f"server:     {a} answered 0 calls" in out
-    running = play(tmp_path / "run", [a, b, GONE])
-    _, err = running.communicate(timeout=240)
-    assert running.returncode == 0, err
-    assert {name: cell.n for name, cell in RunFolder(tmp_path / "run").results().tasks.items()} == dict.fromkeys(
-        ("maze.direct", "maze.visual_cot", "sliding.direct", "sliding.visual_cot"), 12
-    )

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import threading
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -19,61 +17,35 @@ from sketchmark.errors import CallFailed
 from sketchmark.models.failures import lasting_failure
 from sketchmark.models.providers.openai import OpenAI
 from sketchmark.testing import colour
+from tests.models.fake_server import Plain, chat_answer, listening
+from tests.tabled import tabled
 
 LLAMA_CPP = "image input is not supported - hint: if this is unexpected, you may need to provide the mmproj"
 VLLM = "At most 0 image(s) may be provided in one prompt."
 
 
-class TextServer(ThreadingHTTPServer):
+class TextServer(Plain):
     """A server over real HTTP that answers text, refuses images as llama.cpp or vLLM does, and lists its model."""
 
     status, words = 500, LLAMA_CPP
     architecture: Any = None
 
-    def __init__(self) -> None:
-        super().__init__(("127.0.0.1", 0), _Handler)
-        self.asked: list[dict[str, Any]] = []
-        self.url = f"http://127.0.0.1:{self.server_port}/v1"
-
-
-class _Handler(BaseHTTPRequestHandler):
-    server: TextServer
-
-    def log_message(self, *args: object) -> None:
-        pass
-
-    def _send(self, status: int, body: Any) -> None:
-        data = json.dumps(body).encode()
-        self.send_response(status)
-        self.send_header("content-type", "application/json")
-        self.send_header("content-length", str(len(data)))
-        self.end_headers()
-        self.wfile.write(data)
-
-    def do_GET(self) -> None:
-        known = {} if self.server.architecture is None else {"architecture": self.server.architecture}
-        listed = {"object": "list", "data": [{"id": "file.gguf", **known}]}
-        self._send(*((200, listed) if self.path == "/v1/models" else (404, {"error": {"message": "none"}})))
-
-    def do_POST(self) -> None:
-        body = json.loads(self.rfile.read(int(self.headers["content-length"])))
-        self.server.asked.append(body)
+    def reply(self, path: str, body: Any) -> tuple[int, Any]:
+        if body is None:
+            known = {} if self.architecture is None else {"architecture": self.architecture}
+            listed = {"object": "list", "data": [{"id": "file.gguf", **known}]}
+            return (200, listed) if path == "/v1/models" else (404, {"error": {"message": "none"}})
         if "image_url" in json.dumps(body):
-            error = {"code": self.server.status, "message": self.server.words, "type": "server_error"}
-            self._send(self.server.status, {"error": error})
-            return
-        message = {"role": "assistant", "content": "ready"}
-        usage = {"prompt_tokens": 9, "completion_tokens": 1}
-        self._send(200, {"choices": [{"message": message, "finish_reason": "stop"}], "usage": usage})
+            return self.status, {"error": {"code": self.status, "message": self.words, "type": "server_error"}}
+        return 200, chat_answer({"role": "assistant", "content": "ready"})
 
 
 @pytest.fixture
 def server() -> Iterator[TextServer]:
     made = TextServer()
-    threading.Thread(target=made.serve_forever, daemon=True).start()
-    yield made
-    made.shutdown()
-    made.server_close()
+    with listening(made.serve) as url:
+        made.url = f"{url}/v1"
+        yield made
 
 
 def command(*words: str) -> Result:
@@ -134,18 +106,7 @@ def test_the_doctor_says_no_where_the_server_says_that_it_cannot_with_a_line_per
     assert drawings and all(body["max_tokens"] <= 4096 for body in drawings)
 
 
-@pytest.mark.parametrize(
-    ("status", "sent", "kind"),
-    [
-        (404, "The model `gpt-image-1` has been deprecated, learn more here", "retired"),
-        (404, "models/gemini-3.1-flash-image is no longer available", "retired"),
-        (410, "This model is retired.", "retired"),
-        (400, "model_decommissioned", "retired"),
-        (404, "No endpoints found that support image input", "no_images"),
-        (404, "model_not_found: no such model", "not_found"),
-        (400, "the parameter max_tokens is deprecated", None),
-    ],
-)
+@tabled
 def test_the_providers_words_tell_a_retired_model_from_an_unknown_one(
     status: int, sent: str, kind: str | None
 ) -> None:

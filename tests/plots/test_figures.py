@@ -20,6 +20,7 @@ from sketchmark.markup import percent
 from sketchmark.plots import COLOURS, Disc, Drawing, charts
 from sketchmark.plots.figures import KINDS, figure, opened
 from tests.comparison.folders import rows, write_run
+from tests.tabled import tabled
 from tests.view import hostile
 from tests.view.making import Maker, play, sample
 
@@ -130,18 +131,7 @@ def test_a_hostile_name_stays_text_in_an_svg(tmp_path: Path) -> None:
         assert not [name for one in root.iter() for name in one.attrib if name.startswith("on")]
 
 
-@pytest.mark.parametrize(
-    ("given", "words"),
-    [
-        (["--out", "gain.txt"], "end it in .svg, .png, .pdf"),
-        (["--out", "gain"], "end it in .svg, .png, .pdf"),
-        (["--out", "g.svg", "--kind", "pie"], "there are: gain, scores, difficulty, strip, leaderboard"),
-        (["--out", "g.svg", "--task", "chess"], "there are: maze"),
-        (["--out", "g.svg", "--width", "wide"], "column, page or inches"),
-        (["--out", "g.svg", "--width", "nan"], "column, page or inches"),
-        (["--out", "g.svg", "--kind", "strip", "--sample", "none"], "no drawn episode"),
-    ],
-)
+@tabled
 def test_a_wrong_option_is_refused_with_what_is_possible(folder: RunFolder, given: list[str], words: str) -> None:
     result = CliRunner().invoke(plot_command, [str(folder.path), *given])
     assert isinstance(result.exception, BadInput) and words in str(result.exception)

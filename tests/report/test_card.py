@@ -17,6 +17,7 @@ from sketchmark.report.card import card, digest
 from sketchmark.settings import Settings, command
 from tests.benchmarks.questions.files import jsonl
 from tests.command_line import sketchmark as cli
+from tests.tabled import tabled
 
 
 def _command(text: str) -> list[str]:
@@ -117,25 +118,7 @@ def test_failures_are_counted_and_an_old_folder_has_no_command(tmp_path: Path) -
     assert "no command repeats this (the folder does not say how)" in card(folder, "run")
 
 
-@pytest.mark.parametrize(
-    ("given", "expected"),
-    [
-        ({}, []),
-        ({"limit": 5, "seed": 3}, ["--limit", "5", "--seed", "3"]),
-        (
-            {"model_args": {"a": 1, "b": True, "c": "x", "d": "1", "e": 0.5}},
-            ["--model-args", "a=1,b=true,c=x,d='1',e=0.5"],
-        ),
-        ({"trust_code": True, "include": ["a b", "c"]}, ["--include", "a b", "--include", "c", "--trust-code"]),
-        ({"judge": "openai/x", "judge_args": {"n": 1}}, ["--judge", "openai/x", "--judge-args", "n=1"]),
-        ({"model_args": {"a": "x,y"}}, None),
-        ({"model_args": {"a": [1]}}, None),
-        ({"model_args": {"a b": "=,"}}, None),
-        ({"named": False}, None),
-        ({"data": "line\nbreak"}, None),
-        ({"data": "\x1b[31m"}, None),
-    ],
-)
+@tabled
 def test_a_command_is_written_if_it_repeats_the_run(given: dict[str, Any], expected: list[str] | None) -> None:
     words = command(Settings(model="player/solver", tasks="maze", **given), "run")
     start = ["sketchmark", "run", "--model", "player/solver", "--tasks", "maze", "--mode", "direct"]

@@ -29,6 +29,7 @@ from tests.runs.making import (
     run,
     write_lines,
 )
+from tests.tabled import tabled
 
 CELL = "shades.direct"
 
@@ -102,14 +103,7 @@ async def test_an_episode_that_was_run_again_is_scored_again(tmp_path: Path) -> 
     assert rows[2].started == again.started and [row.index for row in rows] == [0, 1, 2, 3]
 
 
-@pytest.mark.parametrize(
-    ("change", "valid"),
-    [
-        ({"scoring": "lenient"}, False), ({"flags": ["judge_failed"]}, False),
-        ({"flags": ["truncated", "scorer_failed"]}, False), ({"flags": ["truncated", "unparsed"]}, True),
-        ({"scored": False}, True), ({"values": {}}, True),
-    ],
-)  # fmt: skip
+@tabled
 async def test_a_score_by_another_scoring_or_with_a_failed_scorer_is_made_again(
     tmp_path: Path, change: dict[str, Any], valid: bool
 ) -> None:

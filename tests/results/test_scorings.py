@@ -17,6 +17,7 @@ from sketchmark.folder.format import ScoreRow
 from sketchmark.folder.results_format import CellResult, ScoringDifference
 from sketchmark.results.scorings import disagreements, held_against, in_words, sentences, told
 from tests.runs.making import Speaker, make_config, make_row, make_samples, planned, run
+from tests.tabled import tabled
 
 SILENT = object()
 CELL = "shades.direct"
@@ -66,14 +67,7 @@ def test_replies_with_equal_answers_and_different_scores_are_counted_separately(
     assert found.replies[0].readings == {"b": None}
 
 
-@pytest.mark.parametrize(
-    ("one", "two", "same"),
-    [
-        ("Lung  cancer.", "lung cancer", True), (["A"], "A", True), (True, "yes", True), (1, "1", True),
-        ("", None, True), (["up", "left"], ["left", "up"], False), ({"number": 2}, {"number": 3}, False),
-        ("B", "b", True), ("B", "D", False), (False, None, False),
-    ],
-)  # fmt: skip
+@tabled
 def test_the_same_answer_in_another_form_is_no_difference(one: Any, two: Any, same: bool) -> None:
     found = _held(_rows("a", (one, 1.0)), _rows("b", (two, 1.0)))
     assert (found.read_differently == 0) == same

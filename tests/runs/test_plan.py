@@ -7,9 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
-import sketchmark
 from sketchmark import Context, Model, Options, Reply
 from sketchmark.episode.model import Abilities
 from sketchmark.errors import BadInput, CannotPlay, UnknownName
@@ -100,11 +98,6 @@ def test_a_word_nobody_knows_is_named_with_those_there_are(tmp_path: Path, wrong
         _plan(tmp_path, **wrong)
 
 
-@pytest.mark.parametrize("fine", [{"steps": "model"}, {"canvas": "oracle"}, {"on_draw_failure": "continue"}])
-def test_the_other_words_are_known(tmp_path: Path, fine: dict[str, Any]) -> None:
-    assert len(_plan(tmp_path, **fine)) == 1
-
-
 def test_what_the_user_says_of_generation_goes_over_the_tasks_own(tmp_path: Path) -> None:
     own = {"max_new_tokens": 100, "temperature": 0.1, "seed": 1, "top_p": 0.5, "width": 8}
     config = make_config(make_samples(1), generation=own)
@@ -186,12 +179,6 @@ def test_every_cell_is_checked(tmp_path: Path) -> None:
         _plan(tmp_path, OnlySays(), mode=("visual_cot", "direct"))
 
 
-def test_two_samples_of_one_id_are_refused() -> None:
-    cell = make_cell(make_task([*make_samples(2), make_sample("s0", "green")]))
-    with pytest.raises(BadInput, match="'shades' has two samples with the id 's0'"):
-        list(cell.samples())
-
-
 def test_a_cell_has_the_samples_that_were_asked_for() -> None:
     task = make_task(make_samples(5), default_limit=4)
     assert [sample.id for sample in make_cell(task, limit=2).samples()] == ["s0", "s1"]
@@ -242,14 +229,6 @@ def test_a_cell_says_all_that_shapes_its_episodes() -> None:
 def test_a_cell_draws_where_drawing_is_a_must_and_not_put_into_words() -> None:
     task = make_task(make_samples(1))
     assert [make_cell(task, mode).draws for mode in ("direct", "text_cot", "visual_cot")] == [False, False, True]
-
-
-def test_code_beside_a_task_file_is_not_run_unless_it_is_trusted(tmp_path: Path) -> None:
-    path = tmp_path / "shades.yaml"
-    path.write_text(yaml.safe_dump(make_config(make_samples(1))))
-    with pytest.raises(BadInput, match=r"names code outside Sketchmark.*--trust-code"):
-        sketchmark.run(Speaker(), "shades", include=(path,), output_path=tmp_path / "run")
-    assert not (tmp_path / "run").exists()
 
 
 def test_arguments_of_the_task_reach_its_data(tmp_path: Path) -> None:

@@ -3,11 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
 import random
-import signal
-import subprocess
-import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -266,64 +262,6 @@ class KeyRecorder(Model):
     async def draw(self, context: Context, options: Options) -> Reply:
         self.keys.append((options.repeat, (context.key(), options.key())))
         return Reply(picture=colour("blue"))
-
-
-class Killer(Speaker):
-    """A model behind a server that kills the process which asks it, at one of its calls."""
-
-    def __init__(self, at: int) -> None:
-        super().__init__(lambda id: self._answered())
-        self.at, self.victim, self._said = at, 0, 0
-
-    def _answered(self) -> str:
-        self._said += 1
-        if self.victim and self._said == self.at:
-            os.kill(self.victim, signal.SIGKILL)
-        return f"reply {self._said}"
-
-
-@pytest.mark.slow
-def test_a_run_killed_while_repeats_are_added_loses_none_and_runs_only_the_rest(tmp_path: Path) -> None:
-    path, model = tmp_path / "run", Killer(at=11)
-    with serving(model) as url:
-        words = [
-            "run",
-            "--model",
-            "openai/moody",
-            "--model-args",
-            f"base_url={url}",
-            "--tasks",
-            "maze",
-            "--limit",
-            "5",
-        ]
-        command = [sys.executable, "-m", "sketchmark", *words, "-c", "1", "--no-cache", "-o", str(path), "--quiet"]
-        subprocess.run(command, check=True, timeout=300)
-        before = path.joinpath("episodes", "maze.direct.jsonl").read_bytes()
-        assert (len(model.calls), before.count(b"\n")) == (5, 5)
-        dying = subprocess.Popen([*command, "--repeats", "3"])
-        model.victim = dying.pid
-        assert dying.wait(300) == -signal.SIGKILL
-        killed, model.victim = path.joinpath("episodes", "maze.direct.jsonl").read_bytes(), 0
-        kept = killed.count(b"\n")
-        assert killed.startswith(before) and 5 < kept < 15
-        asked = len(model.calls)
-        subprocess.run([*command, "--repeats", "3"], check=True, timeout=300)
-        assert len(model.calls) - asked == 15 - kept
-        folder = RunFolder(path)
-        texts = answers_in(folder, "maze.direct")
-        assert len(texts) == len(set(texts.values())) == 15 == len(list(folder.episodes("maze.direct")))
-        assert folder.results().tasks["maze.direct"].repeats
-        # repair drops a torn and a damaged line, and the same command runs these two again
-        lines = folder.episodes_file("maze.direct").read_bytes().splitlines(True)
-        damaged = [line.replace(b"reply", b"REPLY") if n == 7 else line for n, line in enumerate(lines)]
-        folder.episodes_file("maze.direct").write_bytes(b"".join(damaged)[:-40])
-        asked = len(model.calls)
-        subprocess.run([sys.executable, "-m", "sketchmark", "repair", str(path)], check=True, timeout=300)
-        subprocess.run([*command, "--repeats", "3"], check=True, timeout=300)
-    again = answers_in(folder, "maze.direct")
-    assert len(model.calls) - asked == 2 and again.keys() == texts.keys()
-    assert sum(again[key] == texts[key] for key in texts) == 13
 
 
 async def test_a_cost_limit_counts_every_repeat_and_answer_and_the_rest_runs_later(tmp_path: Path) -> None:

@@ -129,15 +129,6 @@ async def test_missing_samples_at_the_end_or_with_failures_are_a_conflict_too(tm
         await run(tmp_path, [make_cell(task)], Speaker())
 
 
-async def test_samples_beyond_a_smaller_limit_are_kept_and_come_back(tmp_path: Path) -> None:
-    model, task = Speaker(), make_task(make_samples(4))
-    folder = await run(tmp_path, [make_cell(task)], Speaker())
-    await run(tmp_path, [make_cell(task, limit=2)], model)
-    assert folder.results().tasks["shades.direct"].n == 2
-    await run(tmp_path, [make_cell(task)], model)
-    assert folder.results().tasks["shades.direct"].n == 4 and model.asked == []
-
-
 @pytest.mark.parametrize("canvas", ["own", "other"])
 @pytest.mark.parametrize("at", [0, 2, 3])
 async def test_new_samples_anywhere_are_run_and_none_is_lost(tmp_path: Path, at: int, canvas: str) -> None:
@@ -200,14 +191,6 @@ async def test_model_failures_are_kept_until_they_are_to_be_retried(tmp_path: Pa
     assert model.calls == [], "it had its chance"
     await run(tmp_path, cells, model, retry_failed=True)
     assert set(model.asked) == {"s1"} and folder.results().tasks["shades.visual_cot"].failures == {}
-
-
-async def test_earlier_failures_come_after_new_samples(tmp_path: Path) -> None:
-    """Samples that fail each time must not keep a run that stops at them from all the others."""
-    await run(tmp_path, make_cells(4, limit=2), Speaker(_failing("s0", "s1")))
-    model = Speaker()
-    await run(tmp_path, make_cells(4), model)
-    assert model.asked == ["s2", "s3", "s0", "s1"]
 
 
 @pytest.mark.parametrize("canvas", ["own", "other"])

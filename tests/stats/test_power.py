@@ -12,6 +12,7 @@ from bench.audit_looks import simulate
 from sketchmark.errors import BadInput
 from sketchmark.stats.differences import mcnemar_exact, paired_difference
 from sketchmark.stats.power import Pilot, Sequence, log_wealth, samples_needed, sequence, smallest_gain
+from tests.tabled import tabled
 
 
 def mcnemar_power(n: int, gain: float, discordance: float, runs: int = 20_000) -> float:
@@ -133,13 +134,7 @@ def test_nothing_run_is_nothing_known_and_differences_beyond_one_are_refused() -
         sequence([0.5, 2.0])
 
 
-@pytest.mark.parametrize(
-    ("low", "high", "settled"),
-    [
-        (0.01, 0.3, "gain"), (-0.3, -0.01, "loss"), (-0.04, 0.03, "no difference"), (0.01, 0.03, "gain"),
-        (-0.06, 0.03, None), (-0.03, 0.3, None),
-    ],
-)  # fmt: skip
+@tabled
 def test_it_is_settled_beside_zero_or_close_to_it(low: float, high: float, settled: str | None) -> None:
     assert Sequence(0, low, high, 9).settled(0.05) == settled
 

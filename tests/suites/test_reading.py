@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import pytest
 from sketchmark import run
 from sketchmark.errors import BadInput
 from sketchmark.settings.run_file import OF_THE_COMMAND, ModelEntry, RunFile, Suite, TaskEntry, of_models, read_suite
+from tests.command_line import sketchmark
 
 WHOLE = """
 models:
@@ -182,3 +184,30 @@ def test_one_or_many_models_are_named_by_either_key(tmp_path: Path, models: str)
     (tmp_path / "run.yaml").write_text(f"{models}\ntasks: maze\n")
     found = [entry.model for entry in read_suite(tmp_path / "run.yaml").entries]
     assert found == ["player/random", "player/solver"][: 1 + ("solver" in models)]
+
+
+# docs/several-models.md and the example it shows, as printed.
+
+
+ROOT = Path(__file__).parents[2]
+PAGE = (ROOT / "docs/several-models.md").read_text("utf-8")
+EXAMPLE = ROOT / "examples/three_players.yaml"
+
+
+def test_the_page_shows_the_example_that_lies_in_the_repository() -> None:
+    assert {path.name for path in (ROOT / "examples").glob("*.yaml")} == {EXAMPLE.name, "prices.yaml"}
+    assert f"```yaml\n{EXAMPLE.read_text('utf-8')}```" in PAGE
+
+
+@pytest.mark.slow
+def test_the_run_file_prints_the_leaderboard_of_the_page(tmp_path: Path) -> None:
+    (tmp_path / EXAMPLE.name).write_bytes(EXAMPLE.read_bytes())
+
+    def say(*words: str) -> str:
+        done = sketchmark(*words, cwd=tmp_path, env={"COLUMNS": "80"})
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    (printed,) = re.findall(r"```text\n(.*?)\n```", PAGE, re.DOTALL)
+    assert "all models" in say("run", EXAMPLE.name, "--dry-run")
+    assert printed in say("run", EXAMPLE.name, "-o", "runs/three")

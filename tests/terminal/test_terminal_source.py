@@ -6,9 +6,8 @@ import ast
 from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
-
 import sketchmark
+from tests.tabled import tabled
 
 ROOT = Path(sketchmark.__file__).parent
 
@@ -69,39 +68,11 @@ def test_only_the_terminal_layer_prints() -> None:
     assert found == []
 
 
-@pytest.mark.parametrize(
-    "source",
-    [
-        "print('x')",
-        "import click\nclick.echo('x')",
-        "import click\nclick.secho('x')",
-        "from click import echo",
-        "from rich.console import Console",
-        "from rich import print as show",
-        "from rich.text import Text",
-        "import rich",
-        "import rich.console",
-        "def lazily():\n    from rich.progress import Progress",
-        "import sys\nsys.stderr.write('x')",
-        "import sys\nsys.__stdout__.write('x')",
-        "from sys import stderr",
-        "import logging\nlogging.StreamHandler()",
-        "tell = print",
-    ],
-)
+@tabled
 def test_a_planted_way_round_is_found(source: str) -> None:
     assert len(breaches(Path("commands/planted.py"), source)) == 1
 
 
-@pytest.mark.parametrize(
-    "source",
-    [
-        "from rich.table import Table",
-        "from rich import box",
-        "if TYPE_CHECKING:\n    from rich.console import Console",
-        "import click\nclick.launch('x')",
-        "import logging\nlogging.getLogger('x').warning('y')",
-    ],
-)
+@tabled
 def test_what_prints_nothing_is_allowed(source: str) -> None:
     assert breaches(Path("commands/planted.py"), source) == []

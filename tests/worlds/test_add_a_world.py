@@ -5,10 +5,8 @@ from __future__ import annotations
 import ast
 import importlib.util
 import json
-import os
 import re
 import shlex
-import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from importlib import metadata
@@ -133,9 +131,8 @@ def _files() -> dict[Path, int]:
     return {path: path.stat().st_mtime_ns for path in files}
 
 
-@pytest.mark.slow
-def test_the_page_s_entry_point_needs_no_option(followed: Path) -> None:
-    """A package as pip installs it, in a separate process."""
+def test_the_page_s_entry_point_needs_no_option(followed: Path, say: Say, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A package as pip installs it."""
     before, site = _files(), followed / "site"
     package, about = site / "my_package", site / "my_package-1.0.dist-info"
     package.mkdir(parents=True)
@@ -145,24 +142,18 @@ def test_the_page_s_entry_point_needs_no_option(followed: Path) -> None:
     group, point = re.findall(r'entry-points\."(\S+)"\]\n\s*(.*)', PAGE)[0]
     (about / "METADATA").write_text("Metadata-Version: 2.1\nName: my-package\nVersion: 1.0\n", "utf-8")
     (about / "entry_points.txt").write_text(f"[{group}]\n{point.replace(chr(34), '')}\n", "utf-8")
-
-    def command(*arguments: str) -> str:
-        done = subprocess.run(
-            [sys.executable, "-m", "sketchmark", *arguments],
-            env={**os.environ, "PYTHONPATH": str(site)},
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        assert done.returncode == 0, done.stderr
-        return done.stdout
-
-    assert "Lamps: switch off" in command("list", "worlds", "lamps")
-    assert "Levels: level n has" in command("show", "lamps")
-    assert command("make", "lamps", "--count", "1", "--out", "made") == "1 x lamps in made\n"
-    assert command("read", "lamps", "made/lamps-0-000000/initial_image.png").startswith("lamps: o")
-    run = ("run", "--model", "player/solver", "--tasks", "lamps", "--mode", "direct,visual_cot", "--limit", "5")
-    command(*run, "--output-path", "run")
+    monkeypatch.syspath_prepend(site)
+    installed_worlds.cache_clear()
+    try:
+        assert "Lamps: switch off" in say("list", "worlds", "lamps")
+        assert say("make", "lamps", "--count", "1", "--out", "made") == "1 x lamps in made\n"
+        assert say("read", "lamps", "made/lamps-0-000000/initial_image.png").startswith("lamps: o")
+        run = ("run", "--model", "player/solver", "--tasks", "lamps", "--mode", "direct,visual_cot", "--limit", "5")
+        say(*run, "--output-path", "run")
+    finally:
+        installed_worlds.cache_clear()
+        for name in ("my_package", "my_package.lamps"):
+            sys.modules.pop(name, None)
     assert all(set(metrics.values()) == {1.0} for metrics in _scores(followed / "run").values())
     assert {path.name for path in package.iterdir()} - {"__pycache__"} == OWN and _files() == before
 
@@ -244,13 +235,6 @@ def test_a_world_may_be_a_folder_with_further_modules(folder: Path, say: Say, in
     Path("dots.py").unlink()
     run = ["run", "--model", "player/solver", "--tasks", "dots", "--limit", "3", "--output-path", "run"]
     say(*run, "--include", include, *(["--trust-code"] if include.endswith("/") else []))
-    assert _scores(folder / "run") == {"dots.direct": {"dots_right": 1.0}}
-
-
-def test_the_world_of_an_installed_package_needs_no_option(installed: None, folder: Path, say: Say) -> None:
-    assert "Odd dots" in say("list", "worlds")
-    assert say("make", "dots", "--count", "1", "--out", "made") == "1 x dots in made\n"
-    say(*["run", "--model", "player/solver", "--tasks", "dots", "--limit", "3", "--output-path", "run"])
     assert _scores(folder / "run") == {"dots.direct": {"dots_right": 1.0}}
 
 

@@ -13,6 +13,7 @@ from sketchmark.worlds.boards import Box, Pixels
 from sketchmark.worlds.maze import board as maze
 from sketchmark.worlds.sliding import board as sliding
 from tests.episodes import from_pixels, solid
+from tests.tabled import tabled
 from tests.worlds import reference
 from tests.worlds.pictures import on_page
 
@@ -46,14 +47,7 @@ def test_moves_are_by_one_row_or_column() -> None:
     assert list(boards.MOVES.items()) == [("up", (-1, 0)), ("down", (1, 0)), ("left", (0, -1)), ("right", (0, 1))]
 
 
-@pytest.mark.parametrize(
-    ("box", "found"),
-    [
-        ((20, 30, 61, 71), (18, 28, 63, 73)), ((0, 1, 41, 42), (0, 0, 44, 44)),
-        ((59, 60, 100, 100), (57, 57, 100, 100)), ((20, 30, 61, 51), (18, 18, 63, 63)),
-        ((40, 10, 61, 91), (8, 8, 93, 93)), ((90, 10, 100, 91), (15, 8, 100, 93)),
-    ],
-)  # fmt: skip
+@tabled
 def test_the_extent_grows_by_two_pixels_and_is_squared_within_the_page(
     box: tuple[int, int, int, int], found: tuple[int, int, int, int]
 ) -> None:

@@ -6,6 +6,7 @@ import pytest
 
 from sketchmark.worlds import LEVELS
 from sketchmark.worlds.hinge_fold import Chain, HingeFold
+from tests.tabled import tabled
 
 TEXT = "chain: base d4, {}\nturns: {}"
 FIRST = "red e4, blue f4, green f3, yellow f2, purple g2"
@@ -17,20 +18,7 @@ def chain(turns: str) -> Chain:
     return found
 
 
-@pytest.mark.parametrize(
-    ("turns", "steps", "after"),
-    [
-        ("red clockwise", ["red down"], "red d5, blue d6, green e6, yellow f6, purple f7"),
-        ("red anticlockwise", ["red up"], "red d3, blue d2, green c2, yellow b2, purple b1"),
-        ("yellow clockwise", ["yellow right"], "red e4, blue f4, green f3, yellow g3, purple g4"),
-        ("purple anticlockwise", ["purple up"], "red e4, blue f4, green f3, yellow f2, purple f1"),
-        (
-            "blue anticlockwise, yellow clockwise",
-            ["blue up", "yellow up"],
-            "red e4, blue e3, green d3, yellow d2, purple e2",
-        ),
-    ],
-)
+@tabled
 def test_a_piece_turns_about_its_near_end_and_all_pieces_behind_it_turn_along(
     turns: str, steps: list[str], after: str
 ) -> None:

@@ -6,13 +6,11 @@ import hashlib
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from itertools import islice, product
-from pathlib import Path
 from typing import Any
 
 import pytest
 from PIL import Image
 
-import sketchmark
 from sketchmark import Sample
 from sketchmark.catalog import Catalog
 from sketchmark.episode import Grading, Scores
@@ -190,14 +188,3 @@ def test_a_drawing_of_a_plain_puzzle_is_read_as_before_whatever_its_page(world: 
     grid = read.grid if world == "maze" else read
     assert found.caption(sample, framed).count("unclear") == sum(cell == "?" for row in grid for cell in row)
     assert "unclear" in found.caption(sample, framed)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("world", WORLDS)
-def test_a_run_has_its_scores_by_look(world: str, tmp_path: Path) -> None:
-    run = sketchmark.run(
-        "player/solver", world, mode="visual_cot", task_args="level=3", limit=6, output_path=tmp_path / "run"
-    )
-    (cell,) = run.results.tasks.values()
-    assert sorted(map(str, cell.by["look"])) == sorted(LOOKS[world])
-    assert all(found.mean == 1 for found in cell.metrics.values())

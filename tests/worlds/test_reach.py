@@ -6,6 +6,7 @@ import pytest
 
 from sketchmark.worlds import LEVELS
 from sketchmark.worlds.reach import Graph, Reach
+from tests.tabled import tabled
 
 SQUARE = """node: red row 1 column 1
 node: blue row 1 column 3
@@ -24,15 +25,7 @@ def graph(*edges: str) -> Graph:
     return found
 
 
-@pytest.mark.parametrize(
-    ("edges", "steps"),
-    [
-        (("one-way: blue to red", "edge: green and pink"), ["green", "pink"]),
-        (("edge: red and blue", "one-way: pink to green"), ["blue", "pink"]),
-        (("one-way: red to blue", "one-way: pink to green"), ["blue", "pink"]),
-        (("one-way: blue to red", "one-way: pink to green"), []),
-    ],
-)
+@tabled
 def test_a_one_way_edge_is_followed_only_the_way_it_points(edges: tuple[str, str], steps: list[str]) -> None:
     world, first = Reach(), graph(*edges)
     assert world.solve(first) == steps
@@ -64,17 +57,7 @@ def _paths_of(world: Reach, state: Graph, length: int, against: bool) -> list[tu
     return [way for step in steps for way in _paths_of(world, world.after(state, step), length - 1, against)]
 
 
-@pytest.mark.parametrize(
-    ("part", "other"),
-    [
-        ("edge: red and blue", "edge: red and yellow"),
-        ("edge: red and blue", "edge: red and red"),
-        ("edge: red and blue", "one-way: green to red"),
-        ("node: green row 3 column 1", "node: green row 1 column 2"),
-        ("red to pink", "red to black"),
-        ("red to pink", "red to pink\ndrawn: red pink"),
-    ],
-)
+@tabled
 def test_a_graph_that_cannot_be_drawn_is_not_parsed(part: str, other: str) -> None:
     text = SQUARE.format("edge: red and blue", "edge: green and pink")
     assert Reach().parse(text) is not None and Reach().parse(text.replace(part, other)) is None

@@ -17,6 +17,7 @@ from sketchmark.worlds.maze.board import MazeReading
 from sketchmark.worlds.maze.generator import Maze
 from sketchmark.worlds.sliding import board as sliding
 from tests.episodes import from_pixels, painted
+from tests.tabled import tabled
 
 CELL = 20
 WHOLE = CELL * CELL
@@ -157,16 +158,7 @@ def test_a_line_is_part_of_a_sliding_when_more_than_two_thousandths_of_it_are(
     assert (sliding.read(from_pixels(page), 2) == [[1, 2], [3, 4]]) is not counts
 
 
-@pytest.mark.parametrize(
-    ("grid", "start", "goal"),
-    [
-        ([["S", "?", "G"]], (0, 0), (0, 2)), ([["S", " ", "G"]], None, (0, 2)),
-        ([["S", " ", "G"]], (0, 0), None), ([["S", "S", "G"]], (0, 1), (0, 2)),
-        ([["S", "G", "G"]], (0, 0), (0, 2)), ([["SG", "S", " "]], (0, 1), (0, 0)),
-        ([["SG", "G", " "]], (0, 0), (0, 1)), ([["SG", "SG", " "]], (0, 1), (0, 1)),
-        ([["S", "G", "SG"]], (0, 2), (0, 2)),
-    ],
-)  # fmt: skip
+@tabled
 def test_a_reading_without_exactly_one_start_and_one_goal_is_no_maze(
     grid: list[list[str]], start: tuple[int, int] | None, goal: tuple[int, int] | None
 ) -> None:
@@ -224,13 +216,7 @@ def test_a_cell_of_a_colour_that_the_size_does_not_have_is_read_as_the_nearest_i
     assert sliding.read(board([[orange, *_colours(2)], _colours(3, 4)]), 2) == [[1, 2], [3, 4]]
 
 
-@pytest.mark.parametrize(
-    ("reading", "state"),
-    [
-        ([[1, 2], [4, 3]], (1, 2, 4, 3)), ([[4, 3], [2, 1]], (4, 3, 2, 1)), ([[1, 2], [2, 4]], None),
-        ([[1, 2], [3, 5]], None), ([[1, 2], [3, "?"]], None), ([[2, 3], [4, 5]], None),
-    ],
-)  # fmt: skip
+@tabled
 def test_a_state_has_every_number_once(reading: list[list[int | str]], state: tuple[int, ...] | None) -> None:
     assert sliding.to_state(reading) == state
 

@@ -234,7 +234,7 @@ def test_a_random_answer_is_right_as_often_as_the_world_says(world: StepWorld[An
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("fault", list(FAULTS))
+@pytest.mark.parametrize("fault", ["none", "draw_error", "read_error"])  # `ignores` does nothing else in a world
 def test_the_audit_finds_what_was_planted(world: StepWorld[Any], fault: str, tmp_path: Path) -> None:
     arguments, expected = FAULTS[fault]
     run = sketchmark.run(
@@ -242,7 +242,7 @@ def test_the_audit_finds_what_was_planted(world: StepWorld[Any], fault: str, tmp
         world.name,
         mode="direct,visual_cot",
         canvas="own,blank,oracle,corrupt,caption",
-        limit=10,
+        limit=len(LEVELS),
         model_args={"knows": 0.0, **arguments},
         output_path=tmp_path / "run",
         no_cache=True,
@@ -354,31 +354,6 @@ def test_a_caption_and_a_reading_say_what_an_image_shows(world: StepWorld[Any]) 
     text = world.reading(frame)
     assert text is not None and text in world.caption(sample, frame)
     assert "cannot be read" in world.caption(sample, Picture.from_image(Image.new("RGB", (300, 300), "pink")))
-
-
-def test_a_copy_of_a_world_outside_the_package_needs_only_its_own_files(
-    world: StepWorld[Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    source = Path(sketchmark.__file__).parent / "worlds"
-    for suffix in (".py", ".yaml", "_hard.yaml"):
-        text = (source / f"{world.name}{suffix}").read_text("utf-8")
-        renamed = text.replace(f'"{world.name}"', '"copied"').replace(f": {world.name}", ": copied")
-        renamed = renamed.replace(f"{world.name}.", "copied.").replace(f"{world.name}_right", "copied_right")
-        (tmp_path / f"copied{suffix}").write_text(renamed, "utf-8")
-    before = sorted(path.name for path in tmp_path.iterdir())
-    monkeypatch.chdir(tmp_path)
-    catalog = Catalog((Path("copied.py"),))
-    assert "copied" in catalog.group_members("worlds") and "copied_hard" in catalog.group_members("worlds_hard")
-    run = sketchmark.run(
-        "player/solver",
-        "copied",
-        mode="direct,visual_cot",
-        limit=2,
-        include="copied.py",
-        output_path=tmp_path / "run",
-    )
-    assert all(found.mean == 1 for cell in run.results.tasks.values() for found in cell.metrics.values())
-    assert sorted(path.name for path in tmp_path.iterdir() if path.name not in ("run", "__pycache__")) == before
 
 
 def test_a_hidden_puzzle_is_not_guessed_from_the_prompt(world: StepWorld[Any]) -> None:
