@@ -29,7 +29,7 @@ def test_a_search_for_images_that_fool_the_reader_finds_none(world: str) -> None
 @pytest.mark.parametrize("world", worlds())
 def test_an_image_in_which_most_of_the_step_is_undone_earns_nothing(world: str) -> None:
     """A greedy search starts from the true frame, and may put the input back wherever that costs no reward."""
-    assert min(eroded(Course(world).sample(seed))[1] for seed in range(2)) > 0.9
+    assert min(eroded(Course(world).sample(seed))[1] for seed in range(2)) > 0.85
 
 
 def _attacked(sample: Sample, attack: str) -> Content:

@@ -26,11 +26,12 @@ READ_AT, BLOCKS = 256, 64
 _GAIN, _OFFSET, _BLUR = (0.7, 1.3), 45.0, (-0.1, 0.5)
 """Limits of a recolouring, and of a blur as the part that a block takes from its neighbours."""
 _BLACK, _WHITE, _SPARE = 4, 251, 3
-_EVERY, _ROUNDS, _EXACT = 3, 4, 0.5
-"""Blocks that are looked at for a recolouring, and how often; the difference that is not held against one of them."""
+_EVERY, _ROUNDS, _EXACT, _BLUR_EXACT = 3, 4, 0.5, 10.0
+"""Blocks that are looked at for a recolouring, and how often; the differences, for a recolouring and for a blur, from
+which on a block has less weight."""
 _FLAT, _EDGE = 10.0, 0.1
 """Difference of a block that counts as one: where the rendering is flat, and per difference of colours around it."""
-_LIMITS, _MOST = ((0.6, 24.0), (0.9, 10.0)), 2.8
+_LIMITS, _MOST = ((0.7, 24.0), (1.1, 10.0)), 2.8
 """Greatest difference of a block: if the median block has none, and what the median block adds. All hold."""
 _EQUAL = np.ones((BLOCKS, BLOCKS, 1), np.float32)
 _CLEAR = 30.0
@@ -69,7 +70,7 @@ def _differences(rendered: Image.Image, seen: Blocks, trust: Blocks) -> tuple[fl
         gain, offset = _recolouring(drawn, seen, trust)
     drawn = drawn * gain + offset
     around, apart = _sums(drawn) / 9 - drawn, seen - drawn
-    weighted = around / (_EXACT + np.abs(apart))
+    weighted = around / (_BLUR_EXACT + np.abs(apart))
     blur = np.vdot(weighted, apart) / max(np.vdot(weighted, around), 1e-6)
     drawn += np.clip(blur, *_BLUR) * around
     drawn = drawn.clip(0, 255)

@@ -161,12 +161,11 @@ def is_round(mask: NDArray[np.bool_]) -> bool:
 def middles(pixels: Pixels, edges: Edges, part: float) -> Colours:
     """Return the mean colour in the middle of each cell, `part` of it wide and high: (rows, columns, RGB)."""
     down, across = ([_middle(*ends, part) for ends in pairwise(lines)] for lines in edges)
-    shown = [pixels.spread(pixels.colours[:, channel]) for channel in range(3)]
+    number = pixels.spread(np.arange(len(pixels.colours)))
     found = np.zeros((len(down), len(across), 3), np.float32)
     for row, col in np.ndindex(found.shape[:2]):
-        cells = [values[down[row], across[col]] for values in shown]
-        if cells[0].size:
-            found[row, col] = [cell.mean() for cell in cells]
+        if (cell := number[down[row], across[col]]).size:
+            found[row, col] = pixels.colours[cell].mean(axis=(0, 1))
     return found
 
 
