@@ -34,7 +34,7 @@ from numpy.typing import NDArray
 from sketchmark.errors import BadInput
 from sketchmark.media import Picture
 from sketchmark.media.pixels import Recent
-from sketchmark.worlds import boards, stains
+from sketchmark.worlds import boards, renderings
 from sketchmark.worlds.boards import MOVES
 
 State = tuple[int, ...]
@@ -385,14 +385,14 @@ _UNCLEAR: Recent[list[list[bool]]] = Recent(1024)
 
 def _unclear(picture: Picture, seen: list[list[int | str]], look: str) -> NDArray[np.bool_]:
     n, pixels, (page, tiles, gaps) = len(seen), boards.pixels_of(picture), LOOKS[look]
-    strict = stains.Look(boards.rgb01(page, *tiles[: n * n]), outside=(0,), between=(0,))
+    strict = renderings.Look(boards.rgb01(page, *tiles[: n * n]), outside=(0,), between=(0,))
     shown = [[range(n * n + 1) if cell == "?" else (int(cell),) for cell in row] for row in seen]
     ends = edges(picture, n, look)
-    bad, state = stains.stained(pixels, ends, shown, strict), to_state(seen)
+    bad, state = renderings.stained(pixels, ends, shown, strict), to_state(seen)
     if state is not None:
-        middles = stains.middles(pixels, ends, 1 - 1 / gaps - _EDGE).reshape(-1, 3)
-        own = stains.as_shown(strict.palette[list(state)], middles)
-        share = stains.towards(middles[:, None], own[:, None], own[None])
+        middles = renderings.middles(pixels, ends, 1 - 1 / gaps - _EDGE).reshape(-1, 3)
+        own = renderings.as_shown(strict.palette[list(state)], middles)
+        share = renderings.towards(middles[:, None], own[:, None], own[None])
         bad |= (share + share.T > _TRACES).any(axis=1).reshape(n, n)
     return bad
 
