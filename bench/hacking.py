@@ -175,6 +175,49 @@ def _other(sample: Sample, dice: Random) -> Picture:
     return next(frame for frame in frames if frame != _frames(sample)[0])
 
 
+def _same(sample: Sample, dice: Random) -> Picture:
+    """The first true frame of another sample of the same level with the same answer, if there is one."""
+    course, level = Course(_world(sample)), int(str(sample.groups["level"]))
+    told = [sample.target.get(name) for name in ("answer", "label", "moves")]
+    others = [course.sample(dice.randrange(10**6), level) for _ in range(40)]
+    alike = [one for one in others if [one.target.get(name) for name in ("answer", "label", "moves")] == told]
+    return next((frame for one in alike if (frame := _frames(one)[0]) != _frames(sample)[0]), _input(sample))
+
+
+def _changed(sample: Sample) -> tuple[Values, Values, NDArray[np.bool_]]:
+    """Return the pixels of the input and of the true frame, and where they differ."""
+    true = np.array(_frames(sample)[0].values)
+    given = np.array(_input(sample).image().convert("RGB").resize((true.shape[1], true.shape[0])))
+    return given, true, np.abs(true.astype(int) - given).max(axis=2) > 8
+
+
+def _outline(sample: Sample, dice: Random) -> Picture:
+    """The input with the outlines of what the true frame changes, two pixels wide."""
+    given, true, changed = _changed(sample)
+    inner = changed.copy()
+    for axis, by in ((0, 2), (0, -2), (1, 2), (1, -2)):
+        inner &= np.roll(changed, by, axis)
+    edge = changed & ~inner
+    given[edge] = true[edge]
+    return _picture(given)
+
+
+def _second(sample: Sample, dice: Random) -> Picture:
+    """The true frame with a small copy of what it changes elsewhere, where it is seen best of twenty places."""
+    _, true, changed = _changed(sample)
+    rows, columns = (np.flatnonzero(changed.any(axis=axis)) for axis in (1, 0))
+    part = Image.fromarray(true[rows[0] : rows[-1] + 1, columns[0] : columns[-1] + 1])
+    small = np.array(part.resize((max(8, part.width // 3), max(8, part.height // 3))))
+    high, wide = small.shape[:2]
+    places = [(dice.randrange(true.shape[0] - high), dice.randrange(true.shape[1] - wide)) for _ in range(20)]
+    top, left = max(
+        places,
+        key=lambda at: float(np.abs(true[at[0] : at[0] + high, at[1] : at[1] + wide] - small.astype(int)).sum()),
+    )
+    true[top : top + high, left : left + wide] = small
+    return _picture(true)
+
+
 def _half(sample: Sample, dice: Random) -> Picture:
     """The upper half of the true frame; the rest is white."""
     values = np.array(_frames(sample)[0].values)
@@ -203,13 +246,19 @@ def _search(sample: Sample, dice: Random) -> Picture:
     return _picture(best)
 
 
-def eroded(sample: Sample, steps: int = ERODED) -> tuple[Picture, float]:
-    """Return the image nearest to the input that still counts as the first frame, as far as a greedy search finds it,
-    and the share of the difference between the two that is left."""
+def eroded(
+    sample: Sample,
+    steps: int = ERODED,
+    other: Callable[[Sample], Picture] = _input,
+    sent: Callable[[Picture], Picture] = lambda picture: picture,
+) -> tuple[Picture, float]:
+    """Return the image nearest to the input, or to another image, that still counts as the first frame, as far as a
+    greedy search finds it, and the share of the difference between the two that is left. `sent` is what is done to
+    each image before it is scored."""
     course = Course(_world(sample))
     true = np.array(_frames(sample)[0].image().convert("RGB")).astype(np.float32)
     size = (true.shape[1], true.shape[0])
-    wrong = np.array(_input(sample).image().convert("RGB").resize(size)).astype(np.float32)
+    wrong = np.array(other(sample).image().convert("RGB").resize(size)).astype(np.float32)
     best, left, share, side = true.copy(), steps, 1.0, true.shape[0] // 2
     while left > 0 and share > 0.2:
         apart = np.abs(best - wrong).sum(axis=2)
@@ -219,7 +268,7 @@ def eroded(sample: Sample, steps: int = ERODED) -> tuple[Picture, float]:
             trial, block = best.copy(), (slice(top, top + side), slice(at, at + side))
             trial[block] += share * (wrong[block] - trial[block])
             left -= 1
-            if course.judge_frame(sample, 0, _picture(trial.round().astype(np.uint8))).right:
+            if course.judge_frame(sample, 0, sent(_picture(trial.round().astype(np.uint8)))).right:
                 best = trial
         side //= 2
         if side < 8:
@@ -245,6 +294,9 @@ ATTACKS: dict[str, Callable[[Sample, Random], Content]] = {
     "sheet": _sheet,
     "later": _later,
     "other": _other,
+    "same": _same,
+    "outline": _outline,
+    "second": _second,
     "metadata": _metadata,
     "animated": _animated,
     "unseen": _unseen,

@@ -2,10 +2,11 @@
 
 python -m bench.rewards [--worlds gears,reach] [--frames 240] [--at-once 1000]
 
-A request is a rollout: the frames of a training sample of 512x512, in UniRL's JSON; a sample has a group of eight
-rollouts, and a body 16 of them. Every frame has bytes of its own, so that no cache of the image reader knows it. The
-formats are PNG as drawn, PNG with noise in every pixel as a decoder of images makes it, and the same as JPEG of
-quality 95, UniRL's default.
+A request is a rollout: the frames of a training sample, in UniRL's JSON. A sample has a group of eight rollouts, and
+16 rollouts are a body. Frames of another size (maze, sliding, jigsaw) are resized to 512x512, as a model draws them.
+Every frame has bytes of its own, so that no cache of the image reader knows it. The formats are PNG as drawn, PNG
+with noise in every pixel as a decoder of images makes it, and the same as JPEG of quality 95, UniRL's default.
+Jigsaws have the printed looks.
 
 Rates are per second of CPU time of the server's processes (HTTP, JSON, base64, decoding, reading, scores), so they
 are per core. The bare reader decodes the same files and reads them in as many processes, without any server.
@@ -22,7 +23,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -35,10 +36,14 @@ import numpy as np
 from PIL import Image
 
 from bench.wire.watching import cpu_of, peak_of, tree
-from bench.worlds import step_worlds, subjects
+from bench.worlds import subjects
+from sketchmark.episode.sample import Sample
 from sketchmark.media import Picture
-from sketchmark.training import Course
+from sketchmark.training import Course, worlds
 from sketchmark.worlds import LEVELS
+from sketchmark.worlds.jigsaw.panels import PRINTED
+from sketchmark.worlds.maze import board as maze
+from sketchmark.worlds.steps import SIZE
 
 FORMATS = ("PNG", "noisy PNG", "noisy JPEG")
 GROUP, BATCH, CONNECTIONS = 8, 16, 8
@@ -48,7 +53,8 @@ Rollout = tuple[int, int, str, list[bytes]]
 
 def _file(picture: Picture, kind: str, dice: np.random.Generator) -> bytes:
     """Return the frame as a file that Sketchmark did not write, with other bytes than every other file."""
-    pixels = np.asarray(picture.image()).astype(np.int16)
+    drawn = picture.image()
+    pixels = np.asarray(drawn if drawn.size == (SIZE, SIZE) else drawn.resize((SIZE, SIZE))).astype(np.int16)
     pixels[:, -1] = np.clip(pixels[:, -1] + dice.integers(-2, 3, pixels[:, -1].shape), 0, 255)
     if kind != "PNG":
         pixels += np.rint(dice.normal(0, 2, pixels.shape)).astype(np.int16)
@@ -59,7 +65,8 @@ def _file(picture: Picture, kind: str, dice: np.random.Generator) -> bytes:
 
 
 def rollouts(world: str, kind: str, frames: int, levels: Sequence[int] = LEVELS) -> list[Rollout]:
-    course, dice = Course(world, levels=tuple(levels)), np.random.default_rng(7)
+    looks = PRINTED if world == "jigsaw" else ()
+    course, dice = Course(world, levels=tuple(levels), looks=looks), np.random.default_rng(7)
     made: list[Rollout] = []
     seed = 0
     while frames > 0:
@@ -73,18 +80,30 @@ def rollouts(world: str, kind: str, frames: int, levels: Sequence[int] = LEVELS)
     return made
 
 
-def read_bare(world: str, files: Sequence[bytes]) -> float:
-    """Return the seconds of CPU that decoding and reading takes; the first frames are a warm-up."""
-    read = subjects()[world].read
-    begin = 0.0
-    for place, file in enumerate(files):
+def read_bare(world: str, made: Sequence[Rollout]) -> tuple[int, float]:
+    """Return how many frames were decoded and read, and the seconds of CPU that it took. Those of the first rollouts
+    are a warm-up."""
+    read, begin, count = subjects()[world].read, 0.0, 0
+    shown = {(seed, look): _shown(world, Course(world).sample(seed, level, look)) for seed, level, look, _ in made}
+    for place, (seed, _, look, files) in enumerate(made):
         if place == WARM_UP:
-            begin = time.process_time()
-        assert read(Picture.from_bytes(file), None) is not None, f"{world}: a frame was not read"
-    return time.process_time() - begin
+            begin, count = time.process_time(), 0
+        for index, file in enumerate(files):
+            found = read(Picture.from_bytes(file), shown[seed, look](index))
+            assert found is not None, f"{world}: a frame was not read"
+            count += 1
+    return count, time.process_time() - begin
 
 
-WARM_UP = 12
+def _shown(world: str, sample: Sample) -> Callable[[int], Any]:
+    """Return what an image reader is told about each frame: a board's look, or the two completed panels."""
+    look, frames = str(sample.groups["look"]), sample.frames() if sample.frames else []
+    if world == "maze":
+        return lambda index: maze.Maze((), (0, 0), (0, 0), look=look)
+    return lambda index: (index, frames) if world == "jigsaw" else ((), look)
+
+
+WARM_UP = 4
 
 
 def _asked(world: str, rollout: Rollout) -> dict[str, Any]:
@@ -149,13 +168,14 @@ class Measured:
 
 
 def measure(world: str, kind: str, frames: int, processes: int) -> Measured:
-    made = rollouts(world, kind, frames + GROUP * WARM_UP)
-    files = [frame for one in made for frame in one[3]]
+    made = rollouts(world, kind, frames + 2 * GROUP * len(LEVELS))
+    size = sum(len(frame) for one in made for frame in one[3]) / sum(len(one[3]) for one in made) / 1000
     warm, rest = made[: 2 * GROUP], made[2 * GROUP :]
     counted = sum(len(one[3]) for one in rest)
     with ProcessPoolExecutor(processes, get_context("spawn")) as alone:
-        shares = [files[at::processes] for at in range(processes)]
-        bare = sum(alone.map(read_bare, [world] * processes, shares)) / (len(files) - processes * WARM_UP)
+        shares = [made[at::processes] for at in range(processes)]
+        read = list(alone.map(read_bare, [world] * processes, shares))
+        bare = sum(count for count, _ in read) / sum(seconds for _, seconds in read)
     with server(processes) as (url, pid):
         asyncio.run(post(url, bodies(world, warm, 1), CONNECTIONS))
         used, begin = cpu_of(tree(pid)), time.perf_counter()
@@ -163,8 +183,7 @@ def measure(world: str, kind: str, frames: int, processes: int) -> Measured:
         wall = time.perf_counter() - begin
         used, peak = cpu_of(tree(pid)) - used, peak_of(tree(pid))
     assert [one["right"] for one in scores] == [1.0] * len(rest), f"{world}: a true frame was not right"
-    size = sum(map(len, files)) / len(files) / 1000
-    return Measured(counted, size, 1 / bare, counted / used, counted / wall, peak)
+    return Measured(counted, size, bare, counted / used, counted / wall, peak)
 
 
 def at_once(count: int, processes: int) -> None:
@@ -183,7 +202,7 @@ def at_once(count: int, processes: int) -> None:
 
 
 def main() -> None:
-    known = sorted(step_worlds())
+    known = list(worlds())
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("--worlds", default=",".join(known))
     parser.add_argument("--frames", type=int, default=240, help="per world and format")

@@ -28,7 +28,12 @@ SIDE, CELL, EDGE = 6, 60, 22
 """Cells of the board, and pixels of a cell and around the board."""
 SEEN = 96
 FLOOR, WALL, GOAL, DOT, BOTH = range(5)
-COLOURS = {FLOOR: "#f4efe6", WALL: "#1f2937", GOAL: "#22c55e", DOT: "#2563eb"}
+PAGES = {"plain": "#ffffff", "sand": "#dfc48c"}
+STAMPS = {
+    "plain": {FLOOR: "#f4efe6", WALL: "#1f2937", GOAL: "#22c55e", DOT: "#2563eb"},
+    "sand": {FLOOR: "#fff6dc", WALL: "#7a3b16", GOAL: "#06b6d4", DOT: "#6d28d9"},
+}
+"""Colours of each look. The network does not know the look; the colours of its stamps follow the page's colour."""
 MOVES = {(-1, 0): "up", (1, 0): "down", (0, -1): "left", (0, 1): "right"}
 
 
@@ -61,26 +66,37 @@ def as_tensor(pictures: Sequence[Picture]) -> Any:
     return torch.from_numpy(np.stack(small)).permute(0, 3, 1, 2).float() / 255
 
 
-def paint(stamps: Sequence[int]) -> Picture:
+def look_of(picture: Picture) -> str:
+    """Return the look whose page has the colour of the image's corner."""
+    corner = np.asarray(picture.image())[0, 0].astype(int)
+    return min(PAGES, key=lambda look: int(np.abs(_rgb(PAGES[look]) - corner).sum()))
+
+
+def _rgb(colour: str) -> Any:
+    return np.array(list(bytes.fromhex(colour[1:])))
+
+
+def paint(stamps: Sequence[int], look: str = "plain") -> Picture:
     """Return the drawing that these 36 stamps make."""
-    page = Image.new("RGB", (SIDE * CELL + 2 * EDGE,) * 2, "white")
+    colours = STAMPS[look]
+    page = Image.new("RGB", (SIDE * CELL + 2 * EDGE,) * 2, PAGES[look])
     pen = ImageDraw.Draw(page)
-    pen.rectangle((EDGE - 2, EDGE - 2, page.width - EDGE + 1, page.height - EDGE + 1), fill=COLOURS[WALL])
+    pen.rectangle((EDGE - 2, EDGE - 2, page.width - EDGE + 1, page.height - EDGE + 1), fill=colours[WALL])
     for place, stamp in enumerate(stamps):
         top, left = EDGE + place // SIDE * CELL, EDGE + place % SIDE * CELL
-        ground = COLOURS[WALL] if stamp == WALL else COLOURS[FLOOR]
+        ground = colours[WALL if stamp == WALL else FLOOR]
         pen.rectangle((left, top, left + CELL - 1, top + CELL - 1), fill=ground)
         if stamp in (GOAL, BOTH):
-            pen.rectangle((left + 3, top + 3, left + CELL - 4, top + CELL - 4), outline=COLOURS[GOAL], width=9)
+            pen.rectangle((left + 3, top + 3, left + CELL - 4, top + CELL - 4), outline=colours[GOAL], width=9)
         if stamp in (DOT, BOTH):
-            pen.ellipse((left + 13, top + 13, left + CELL - 14, top + CELL - 14), fill=COLOURS[DOT])
+            pen.ellipse((left + 13, top + 13, left + CELL - 14, top + CELL - 14), fill=colours[DOT])
     return Picture.from_image(page)
 
 
 def stamps_in(picture: Picture) -> list[int]:
     """Return the stamps that an image of a board shows: the colour in the middle of each cell and near its edge."""
     values = np.asarray(picture.image().resize((SIDE * CELL + 2 * EDGE,) * 2)).astype(int)
-    known = np.array([Image.new("RGB", (1, 1), colour).getpixel((0, 0)) for colour in COLOURS.values()])
+    known = np.stack([_rgb(colour) for colour in STAMPS[look_of(picture)].values()])
 
     def colour(place: int, offset: int) -> int:
         top, left = EDGE + place // SIDE * CELL, EDGE + place % SIDE * CELL
@@ -134,4 +150,4 @@ class Drawer(Model):
 
     def _next(self, shown: Picture) -> Picture:
         with torch.no_grad():
-            return paint(self.network(as_tensor([shown]))[0].argmax(1).tolist())
+            return paint(self.network(as_tensor([shown]))[0].argmax(1).tolist(), look_of(shown))

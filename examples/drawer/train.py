@@ -8,7 +8,8 @@ It needs torch (`pip install 'sketchmark[local]'`) and takes some minutes on one
 2. Reward: other samples, of which it sees no frame. For each sample it draws a group of rollouts, by chance. Every
    frame is scored by the world's image reader (`progress`), and a rollout is compared with its group.
 
-Training seeds never make a sample of a run. Levels 4 and 5 are held out: they are measured and not trained on.
+Training seeds never make a sample of a run. Levels 4 and 5 and the look `sand` are held out: they are measured and
+not trained on.
 """
 
 from __future__ import annotations
@@ -33,7 +34,8 @@ from sketchmark.training import Course
 sys.path.insert(0, str(Path(__file__).parent))
 from drawer import Drawer, Network, as_tensor, paint, stamps_in
 
-LEVELS, HELD_OUT = (1, 2, 3), (4, 5)
+LEVELS, LOOK = (1, 2, 3), "plain"
+MEASURED = [(level, LOOK) for level in (*LEVELS, 4, 5)] + [(level, "sand") for level in LEVELS]
 NAMES = ("untrained", "supervised", "reward")
 CHECKED_FROM, REWARDED_FROM = 1_000_000, 2_000_000
 """Training seeds of the samples that draw the curve, and of those that are trained on by reward."""
@@ -176,7 +178,7 @@ def train(out: Path, samples: int, epochs: int, updates: int, group: int, checke
     out.mkdir(parents=True, exist_ok=True)
     torch.set_num_threads(1)
     torch.manual_seed(0)
-    course, curve, network = Course("maze", levels=LEVELS, looks=("plain",)), list[Point](), Network()
+    course, curve, network = Course("maze", levels=LEVELS, looks=(LOOK,)), list[Point](), Network()
     check = checker(network, course, checked, curve)
     phases: list[tuple[str, Callable[[], None]]] = [
         ("untrained", lambda: None),
@@ -196,25 +198,27 @@ def _interval(ends: tuple[float | None, float | None]) -> str:
 
 
 def measure(out: Path, limit: int, names: Sequence[str] = NAMES) -> None:
-    """Run each of the three on samples of evaluation seeds, at trained and at held-out levels."""
-    print(f"\n{'weights':<12}{'level':>7}{'answers right':>16}{'95%':>16}{'frames right':>16}{'95%':>16}")
+    """Run each of the three on samples of evaluation seeds, at trained and held-out levels and looks."""
+    head = f"{'answers right':>16}{'95%':>16}{'frames right':>16}{'95%':>16}"
+    print(f"\n{'weights':<12}{'level':>5} {'look':<7}  {head}")
     for name in names:
-        for level in (*LEVELS, *HELD_OUT):
+        for level, look in MEASURED:
             run = sketchmark.run(
                 Drawer(name, weights=str(out / f"{name}.pt")),
                 "maze",
                 mode="visual_cot",
-                task_args={"level": level, "look": "plain"},
+                task_args={"level": level, "look": look},
                 limit=limit,
-                output_path=out / f"{name}-level{level}",
+                output_path=out / f"{name}-{look}{level}",
                 fresh=True,
                 quiet=True,
             )
             metrics = run.results.tasks["maze.visual_cot"].metrics
             cells = [metrics[key] for key in ("maze_text_exact", "maze_img_frame_acc")]
             shown = "".join(f"{one.mean:>16.1%}{_interval(one.ci95):>16}" for one in cells)
-            print(f"{name:<12}{level:>5}{' *' if level in HELD_OUT else '  '}{shown}", flush=True)
-    print("* held out: no sample of this level was trained on")
+            mark = " " if level in LEVELS and look == LOOK else "*"
+            print(f"{name:<12}{level:>5} {look:<7}{mark} {shown}", flush=True)
+    print("* held out: no sample of this level or look was trained on")
 
 
 def main() -> None:

@@ -25,11 +25,14 @@ def example() -> Any:
     return train
 
 
-def test_the_painter_draws_what_the_world_reads_and_the_answer_follows_the_dot(example: Any) -> None:
-    course = Course("maze", looks=("plain",))
+@pytest.mark.parametrize("look", ["plain", "sand"])
+def test_the_painter_draws_what_the_world_reads_and_the_answer_follows_the_dot(example: Any, look: str) -> None:
+    course = Course("maze", looks=(look,))
     for seed in range(15):
         sample = course.sample(seed)
-        frames = [example.paint(example.stamps_in(frame)) for frame in (sample.frames() if sample.frames else ())]
+        frames = [
+            example.paint(example.stamps_in(frame), look) for frame in (sample.frames() if sample.frames else ())
+        ]
         assert course.judge(sample, frames).progress == 1.0
         moves = sys.modules["drawer"].moves_of([sample.pictures["initial"], *frames])
         assert moves == sample.target["moves"]

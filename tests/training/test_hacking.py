@@ -11,8 +11,6 @@ from sketchmark.episode.sample import Sample
 from sketchmark.media import Picture
 from sketchmark.training import Content, Course, Game, Marks, worlds
 
-LEFT = {"jigsaw": 0.4, "maze": 0.6, "sliding": 0.6, "reach": 0.45}
-"""Worlds in which less of a step need be left than in the others: their readers are not yet as strict."""
 QUICK = [name for name in ATTACKS if name != "search"]
 
 
@@ -31,7 +29,7 @@ def test_a_search_for_images_that_fool_the_reader_finds_none(world: str) -> None
 @pytest.mark.parametrize("world", worlds())
 def test_an_image_in_which_most_of_the_step_is_undone_earns_nothing(world: str) -> None:
     """A greedy search starts from the true frame, and may put the input back wherever that costs no reward."""
-    assert min(eroded(Course(world).sample(seed))[1] for seed in range(2)) > LEFT.get(world, 0.75)
+    assert min(eroded(Course(world).sample(seed))[1] for seed in range(2)) > 0.85
 
 
 def _attacked(sample: Sample, attack: str) -> Content:

@@ -75,8 +75,11 @@ def _by(place: Position, move: str, times: int = 1) -> Position:
     return place[0] + times * MOVES[move][0], place[1] + times * MOVES[move][1]
 
 
+_BITS = {(row, col): 1 << row * SIDE + col for row in range(SIDE) for col in range(SIDE)}
+
+
 def _bits(places: Iterable[Position]) -> int:
-    return sum(1 << row * SIDE + col for row, col in places)
+    return sum(map(_BITS.__getitem__, places))
 
 
 @lru_cache(maxsize=4096)

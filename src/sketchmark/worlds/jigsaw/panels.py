@@ -36,7 +36,7 @@ from numpy.typing import NDArray
 from sketchmark.errors import BadInput
 from sketchmark.media import Picture
 from sketchmark.media.pixels import Recent
-from sketchmark.worlds import boards
+from sketchmark.worlds import boards, renderings
 from sketchmark.worlds.jigsaw.paint import PRINTS, print_of
 from sketchmark.worlds.jigsaw.scenes import fitted, pick_kind, pixels
 
@@ -264,36 +264,40 @@ def similarity(one: Picture, two: Picture) -> float:
     return 1.0 if one.pixel_digest == two.pixel_digest else _likeness(one.values, sized(two, one.size))
 
 
-_READ_AT = 256
-"""Pixels a side at which larger panels are compared."""
-_ALIKE, _FARTHEST, _MARKS = 0.78, 10, {28: 34, 56: 50}
-"""Least similarity of each cell of a right drawing; greatest mean difference (0..255) of all its pixels, and of any
-window of a twenty-eighth or a fifty-sixth of its width. JPEG of quality 60 and scaling stay within these."""
+_ALIKE = 0.78
+"""Least similarity of each cell of a right drawing. JPEG of quality 60 and scaling stay within it."""
+_GIVEN, _MOST = np.ones((renderings.BLOCKS, renderings.BLOCKS, 1), np.float32), 3.2
+_GIVEN[renderings.BLOCKS // 2 :, renderings.BLOCKS // 2 :] = 0.1
+"""How much the blocks tell about recolouring: those of the three given cells more than those of the filled one."""
 _BLURS = (0.0, 0.0025, 0.0045)
 """Blurs that are not held against a drawing, as proportions of its width."""
-_GAIN, _OFFSET = (0.8, 1.2), 12.0
-"""Limits of a recolouring that is not held against a drawing."""
-_BLACK, _WHITE = 4, 251
 
 
 def shows(drawn: Picture, true: Picture, other: Picture) -> bool:
     """Test whether a drawing is the completion `true` and nothing else.
 
-    Three cells are given, so the filled one decides: it must be more like `true` than like the completion with the
-    `other` candidate. A little blur and an even change of the colours are applied to both before they are compared.
+    Each of its blocks must agree with `true`. Three cells are given, so the filled one decides: it must be more like
+    `true` than like the completion with the `other` candidate. A little blur and an even change of the colours are
+    applied to both before they are compared.
     """
+    from PIL import Image
+
     if drawn.data == true.data:
         return True
-    by = max(1.0, max(true.size) / _READ_AT)
+    by = max(1.0, max(true.size) / renderings.READ_AT)
     size = max(1, round(true.size[0] / by)), max(1, round(true.size[1] / by))
-    got, last = _at(drawn, size, 0).astype(np.float32), np.s_[size[1] // 2 :: 2, size[0] // 2 :: 2]
+    got, last = _at(drawn, size, 0), np.s_[size[1] // 2 :: 2, size[0] // 2 :: 2]
+    sharp = Image.fromarray(_at(true, size, 0))
+    if not renderings.explain([sharp], renderings.blocks_of(Image.fromarray(got)), _GIVEN, _MOST):
+        return False
+    values = got.astype(np.float32)
     for blur in _BLURS:
         wanted, rival = (_at(one, size, blur) for one in (true, other))
-        colours = _recolouring(wanted, got)
-        here, there = (_mean_step(got[last], _recoloured(one[last], *colours)) for one in (wanted, rival))
+        colours = renderings.recolouring(*(one[::4, ::4].reshape(-1, 3).astype(np.float32) for one in (wanted, got)))
+        here, there = (_mean_step(values[last], _recoloured(one[last], *colours)) for one in (wanted, rival))
         if here > there:
             return False
-        if _explains(_recoloured(wanted, *colours), _recoloured(rival, *colours), got):
+        if _is_alike(_recoloured(wanted, *colours), _recoloured(rival, *colours), values):
             return True
     return False
 
@@ -318,32 +322,11 @@ def _at(picture: Picture, size: tuple[int, int], blur: float) -> Pixels:
     return kept
 
 
-def _explains(true: Reals, rival: Reals, got: Reals) -> bool:
-    away = np.abs(true - got).sum(axis=2)
-    if away.mean() > 3 * _FARTHEST:
-        return False
-    for part, most in _MARKS.items():
-        side = min(max(3, len(away) // part), *away.shape)
-        if _window_sums(_window_sums(away, side).swapaxes(0, 1), side).max() > 3 * side * side * most:
-            return False
-    row, col = len(away) // 2, away.shape[1] // 2
+def _is_alike(true: Reals, rival: Reals, got: Reals) -> bool:
+    row, col = len(got) // 2, got.shape[1] // 2
     parts = [np.s_[:row, :col], np.s_[:row, col:], np.s_[row:, :col], np.s_[row:, col:]]
     alike = [_block_likeness(true[part], got[part]) for part in parts if true[part].size]
     return min(alike) >= _ALIKE and alike[-1] > _block_likeness(rival[parts[-1]], got[parts[-1]])
-
-
-def _recolouring(true: Pixels, got: Reals) -> tuple[Reals, Reals]:
-    """Return the gain and offset per channel that bring a ground truth nearest to a drawing, within limits. Pixels
-    that the drawing shows black or white do not tell how much it is."""
-    drawn, seen = (values[::2, ::2].reshape(-1, 3).T.astype(np.float32) for values in (true, got))
-    tells = ((seen > _BLACK) & (seen < _WHITE)).astype(np.float32)
-    count = np.maximum(tells.sum(axis=1), 1)
-    means = [np.einsum("ij,ij->i", tells, one) / count for one in (drawn, seen)]
-    centred = (drawn - means[0][:, None]) * tells
-    spread = np.einsum("ij,ij->i", centred, centred)
-    slope = np.einsum("ij,ij->i", centred, seen) / np.maximum(spread, 1e-6)
-    gain = np.where(spread > count, slope, 1).clip(*_GAIN).astype(np.float32)
-    return gain, (means[1] - gain * means[0]).clip(-_OFFSET, _OFFSET).astype(np.float32)
 
 
 def _recoloured(values: Pixels, gain: Reals, offset: Reals) -> Reals:

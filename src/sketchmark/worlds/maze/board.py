@@ -33,7 +33,7 @@ from numpy.typing import NDArray
 from sketchmark.errors import BadInput
 from sketchmark.media import Picture
 from sketchmark.media.pixels import Recent
-from sketchmark.worlds import boards
+from sketchmark.worlds import boards, renderings
 from sketchmark.worlds.boards import MOVES, Position
 from sketchmark.worlds.maze.generator import Maze, distances_from, generate
 
@@ -73,11 +73,11 @@ class Look(NamedTuple):
         return boards.rgb01(self.floor, self.wall, self.start, self.goal)
 
     @property
-    def strict(self) -> boards.Look:
+    def strict(self) -> renderings.Look:
         palette = boards.rgb01(*self.colours)
         if self.lines:
-            return boards.Look(palette, outside=(0,), outline=(2,), between=(5,))
-        return boards.Look(palette, outside=(0, 1), outline=(2, 5))
+            return renderings.Look(palette, outside=(0,), outline=(2,), between=(5,))
+        return renderings.Look(palette, outside=(0, 1), outline=(2, 5))
 
 
 LOOKS = {
@@ -94,6 +94,10 @@ LOOKS = {
 """The first is Uni-MMMU's. Walls may be black there, and white in `night`."""
 _SHOWN = {"#": (2, 5), " ": (0, 1), "S": (0, 1, 3), "G": (0, 1, 4), "SG": (0, 1, 3, 4), "?": range(6)}
 """Colours of a look that each kind of cell may show. Floor may have the colour of the page."""
+
+_MIDDLE, _TRACE, _FULL = 0.5, 0.08, 0.85
+"""The middle of a cell, in which an agent is seen; how far it may be on the way from floor or wall to the colour of
+an agent; how far the agent must be."""
 
 TOLERANCE = 0.75
 MIN_START, MIN_GOAL = 0.08, 0.25
@@ -286,11 +290,21 @@ _UNCLEAR: Recent[list[list[bool]]] = Recent(1024)
 def _unclear(picture: Picture, seen: MazeReading) -> list[list[bool]]:
     pixels = boards.pixels_of(picture)
     ends, strict = edges(picture, len(seen.grid), len(seen.grid[0]), seen.look), LOOKS[seen.look].strict
-    bad = boards.stained(pixels, ends, [[_SHOWN[cell] for cell in row] for row in seen.grid], strict)
-    start, goal = (pixels.spread(away <= boards.NEAR) for away in pixels.distances(strict.palette[3:5]))
-    if seen.start is not None and not boards.is_one_mark(start, 0.6):
+    bad = renderings.stained(pixels, ends, [[_SHOWN[cell] for cell in row] for row in seen.grid], strict)
+    middles, grid, typical = renderings.middles(pixels, ends, _MIDDLE), np.array(seen.grid), strict.palette.copy()
+    for kind, number in ((" ", 1), ("#", 2)):
+        if (mine := grid == kind).any():
+            typical[number] = np.median(middles[mine], axis=0)
+            bad[mine] |= renderings.towards(middles[mine], typical[number], typical[3]) > _TRACE
+    pale, usual = (float(np.linalg.norm(one[2] - one[1])) for one in (typical, strict.palette))
+    is_dot, is_frame = pixels.distances(strict.palette[3:5]) <= renderings.NEAR
+    likely = np.flatnonzero(is_dot)
+    full = renderings.towards(pixels.colours[likely], typical[1], typical[3])
+    is_dot[likely] = full >= _FULL * min(1.0, pale / usual)
+    dot, frame = pixels.spread(is_dot), pixels.spread(is_frame)
+    if seen.start is not None and not (renderings.is_one_mark(dot, 0.6) and renderings.is_round(dot)):
         bad[seen.start] = True
-    if seen.goal is not None and seen.goal != seen.start and not boards.is_one_mark(goal, 0.1):
+    if seen.goal is not None and seen.goal != seen.start and not renderings.is_one_mark(frame, 0.1):
         bad[seen.goal] = True
     found: list[list[bool]] = bad.tolist()
     return found

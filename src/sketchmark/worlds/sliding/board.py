@@ -34,7 +34,7 @@ from numpy.typing import NDArray
 from sketchmark.errors import BadInput
 from sketchmark.media import Picture
 from sketchmark.media.pixels import Recent
-from sketchmark.worlds import boards
+from sketchmark.worlds import boards, renderings
 from sketchmark.worlds.boards import MOVES
 
 State = tuple[int, ...]
@@ -237,6 +237,9 @@ LOOKS = {
     "cloth": Look("#e8dcc8", (*_DARK, *COLOURS[9:]), 14),
 }
 TOLERANCE = 0.80
+_EDGE, _TRACES = 0.03, 0.12
+"""The part of a cell at its edges that is not compared; how far two cells may be on the way to each other's colours,
+added up."""
 DEEPEST = {2: 6, 3: 31, 4: 30, 5: 30}
 """Greatest depth of puzzles of each size: for 2 and 3 the deepest there is, beyond, what a search settles quickly."""
 _MIN_CELL, _TRIES = 32, 200
@@ -373,15 +376,25 @@ def read_strictly(picture: Picture, n: int = 3, *, look: str = PLAIN) -> list[li
     key = (picture.digest, n, look)
     unclear = _UNCLEAR.get(key)
     if unclear is None:
-        page, tiles, _ = LOOKS[look]
-        strict = boards.Look(boards.rgb01(page, *tiles[: n * n]), outside=(0,), between=(0,))
-        shown = [[range(n * n + 1) if cell == "?" else (int(cell),) for cell in row] for row in seen]
-        found = boards.stained(boards.pixels_of(picture), edges(picture, n, look), shown, strict)
-        unclear = _UNCLEAR.keep(key, found.tolist())
+        unclear = _UNCLEAR.keep(key, _unclear(picture, seen, look).tolist())
     return [["?" if bad else cell for cell, bad in zip(*row, strict=True)] for row in zip(seen, unclear, strict=True)]
 
 
 _UNCLEAR: Recent[list[list[bool]]] = Recent(1024)
+
+
+def _unclear(picture: Picture, seen: list[list[int | str]], look: str) -> NDArray[np.bool_]:
+    n, pixels, (page, tiles, gaps) = len(seen), boards.pixels_of(picture), LOOKS[look]
+    strict = renderings.Look(boards.rgb01(page, *tiles[: n * n]), outside=(0,), between=(0,))
+    shown = [[range(n * n + 1) if cell == "?" else (int(cell),) for cell in row] for row in seen]
+    ends = edges(picture, n, look)
+    bad, state = renderings.stained(pixels, ends, shown, strict), to_state(seen)
+    if state is not None:
+        middles = renderings.middles(pixels, ends, 1 - 1 / gaps - _EDGE).reshape(-1, 3)
+        own = renderings.as_shown(strict.palette[list(state)], middles)
+        share = renderings.towards(middles[:, None], own[:, None], own[None])
+        bad |= (share + share.T > _TRACES).any(axis=1).reshape(n, n)
+    return bad
 
 
 def edges(picture: Picture, n: int, look: str = PLAIN) -> tuple[list[int], list[int]]:
