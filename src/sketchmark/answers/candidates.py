@@ -221,7 +221,7 @@ def _lettered(raw: Sequence[Token], place: int, letters: str) -> Token:
     if not letters or len(token.text) != 1 or not token.text.isalpha() or not token.text.isascii():
         return word
     letter = token.text.upper()
-    known = letter in letters or ("A" in letters and token.text in "ABCDEFGHIJ")
+    known = letter in letters or ("A" in letters and token.text in "ABCDEFGHJ")
     named = Token(token.text, frozenset(letter), "letter", token.glued)
     before, after, beyond = (_at(raw, at) for at in (place - 1, place + 1, place + 2))
     short = token.glued and before.glued and before.text == "/" and not _is_label(_at(raw, place - 2), letters)

@@ -18,7 +18,7 @@ _REACH = 14
 _QUOTES = frozenset("\"'“”‘’([{)]}*_。<>【】「」『』《》«»„")
 _LINKS = word_set(". , : - – — / & = | →")
 _JOINTS = word_set("or and / & , ; nor versus to +")
-_BETWEEN = words.OPTION | words.HEDGE | word_set("also else either the a an even both . : - – —")
+_BETWEEN = words.OPTION | words.HEDGE | word_set("of also else either the a an even both . : - – —")
 _INTRODUCTION = word_set("based given looking judging from in on considering according")
 _OTHERS = word_set("your his her their its")
 _SUBJECTS = word_set("i we i'd i'll i'm we'd we'll let let's , ; : . ( and")
@@ -200,7 +200,7 @@ class Line:
         if token.form == "letter" and token.text.islower() and not (same and token.text == self.text(end - 1)):
             return apart
         if token.form in ("words", "weak") and not apart:
-            return linked and (same or self.ends(place + 1))
+            return linked and (same or self.ends(place + 1) or self.text(place + 1) in _JOINTS)
         return joint or (same and linked) or token.form == "slot"
 
     def denied(self, group: Group) -> bool:
