@@ -28,6 +28,7 @@ _BESIDE = word_set("of side next to above below under behind hand")
 _YES, _NO = word_set("✓ ✔ ✅ ☑ ← ⬅ 👈 👍 💯 🎯"), word_set("✗ ✘ ❌ × ✖ 🚫 👎 ⛔ 🙅")
 _VERDICT_MARKS = _YES | _NO
 _IS = word_set("is was are")
+_ALMOST = word_set("almost nearly")
 _ADVERB = word_set("clearly definitely certainly surely obviously probably also really actually indeed simply")
 _RELATIVE = word_set("which who that where the with being having as")
 _NO_LABEL = words.OPTION | SETS["no_label"]
@@ -265,7 +266,7 @@ class Line:
             end += 1
         head, following = self.text(end), self.text(end + 1)
         if head in _VERDICT_MARKS:
-            return head in _YES
+            return head in _YES and following not in words.WRONG
         if head == "," and following in _RELATIVE:
             end = next(
                 (
@@ -359,7 +360,8 @@ class Line:
             word, following = self.text(place), self.text(place + 1)
             if word in words.BREAK | {":"} or self.tokens[place].letters or word in words.HEDGE | {"would"}:
                 return None
-            if (words.is_negator(word) and word != "than") or word in words.WRONG:
+            almost = word in _ALMOST and following in ("right", "correct")
+            if (words.is_negator(word) and word != "than") or word in words.WRONG or almost:
                 return False
             if word == "too" and not self.ends(place + 1):
                 return False

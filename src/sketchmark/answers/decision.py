@@ -15,7 +15,7 @@ from itertools import pairwise
 
 from sketchmark.answers.candidates import Words, tokens
 from sketchmark.answers.clauses import EITHER, Group, Line
-from sketchmark.answers.cleanup import Said
+from sketchmark.answers.cleanup import FIRST_SLOT, Said
 from sketchmark.answers.roles import (
     Claim,
     Statement,
@@ -48,6 +48,13 @@ _BESIDE = word_set("next near beside behind unlike")
 _TOPIC = word_set("looking considering regarding concerning examining checking comparing taking")
 """Words before an option that is only looked at: `Looking at B, …`."""
 _ADDS = re.compile(r"\b(?:also|as well|too)\b", re.IGNORECASE)
+_SLOTS = re.compile(rf"[\s{chr(FIRST_SLOT)}-{chr(0x10FFFF)}]")
+_LATTER = re.compile(
+    r"(?<!\w)(?P<former>[A-Z\ue000-\uf8ff])(?: and|,| or) (?P<latter>[A-Z\ue000-\uf8ff])(?!\w)(?P<gap>[^.;!?\n]{1,80}?)"
+    r"\bthe (?P<which>former|latter)\b"
+)
+"""Two options of which the same sentence says "the former" or "the latter"."""
+_AGREES = word_set("fits matches correct right holds")
 _OFFERS = re.compile(r"\b(?:options|choices|possibilities)\b[^:]{0,40}:\s?\Z", re.IGNORECASE)
 _CAPITAL = re.compile(r"(?<![\w'])[A-Z](?![\w'])")
 _YES = re.compile(r"\s?(?:yes|yeah|yep|correct|right|true)\b", re.IGNORECASE)
@@ -125,6 +132,8 @@ class Reader:
         return self._read(heard.text, slots)
 
     def _read(self, text: str, slots: Sequence[Commitment]) -> Commitment:
+        if len({slot.letters for slot in slots}) > 1 and not self.several and not _SLOTS.sub("", text):
+            return UNDECIDED  # only marked answers, which differ
         entries = self.entries(text, [slot.letters or (EITHER if slot.claimed else frozenset()) for slot in slots])
         made: list[Claim] = []
         blocked, since = False, 0
@@ -210,6 +219,7 @@ class Reader:
 
     def entries(self, text: str, slots: Sequence[frozenset[str]] = ()) -> list[Entry]:
         text = in_our_words(self.words.marked(text))
+        text = _LATTER.sub(_pointed, text) if self.letters else text
         entries = []
         for statement in statements(text, self.words.marks):
             entry = Entry(statement, Line(tokens(statement.text, self.letters, self.words, slots)))
@@ -219,7 +229,7 @@ class Reader:
             alike = one.shape and one.shape == other.shape and one.letters != other.letters
             if alike and (not other.statement.apart or max(one.letters) < min(other.letters)):
                 one.listed = other.listed = not other.statement.corrects
-            one.agreed = one.statement.asked and not self.opening and _YES.match(other.statement.text) is not None
+            one.agreed = one.statement.asked and not self.opening and _agrees(other)
             if _OTHERWISE.match(other.statement.text) and _IF.search(
                 one.statement.text
             ):  # "If we count both, 11; otherwise 7"
@@ -232,8 +242,7 @@ class Reader:
     def _decided(self, made: Sequence[Claim], entries: Sequence[Entry]) -> Commitment:
         last = made[-1]
         strength = _STRENGTH[last.how]
-        end = entries[-1].line
-        truncated = bool(self.letters) and not self.opening and not end.groups and end.breaks_off
+        truncated = bool(self.letters) and not self.opening and _is_cut_off(entries)
         if strength < _STRENGTH["announced"] and (truncated or self._is_reopened(last, entries)):
             return UNDECIDED
         for claim in made[:-1] if not self.several else ():
@@ -266,7 +275,7 @@ class Reader:
             return NOTHING
         first = entries[0] if self.opening else next((one for one in entries if not _says_nothing(one)), entries[0])
         ending = entries[-1].line
-        if (ending.tokens and ending.tokens[-1].text == ":") or (first is not entries[0] and ending.breaks_off):
+        if (ending.tokens and ending.tokens[-1].text == ":") or (first is not entries[0] and _is_cut_off(entries)):
             return NOTHING
         labels = {entry.letters for entry in entries if entry.shape in ("label", "bare", "own", "words")}
         skipped = (
@@ -410,6 +419,24 @@ def _says_nothing(entry: Entry) -> bool:
     """Return whether a statement may come before an answer: it names no option and denies or refuses nothing."""
     words = (token.text for token in entry.line.tokens)
     return not entry.line.groups and not entry.statement.refused and not any(map(is_negator, words))
+
+
+def _pointed(pair: re.Match[str]) -> str:
+    return f"{pair['gap']}option {pair[pair['which']]}"
+
+
+def _is_cut_off(entries: Sequence[Entry]) -> bool:
+    """Return whether a reply was truncated, so that its last statement may not be its answer."""
+    end = entries[-1]
+    unclosed = end.statement.text[-1:] not in _CLOSED and any(entry.statement.planned for entry in entries)
+    return not end.line.groups and (end.line.breaks_off or unclosed)
+
+
+def _agrees(entry: Entry) -> bool:
+    """Return whether a statement affirms the question before it: `Is it C? Everything about it fits.`"""
+    said = {token.text for token in entry.line.tokens}
+    fits = not (said.isdisjoint(_AGREES) or entry.line.groups or said & WRONG or any(map(is_negator, said)))
+    return _YES.match(entry.statement.text) is not None or (fits and entry.statement.stated)
 
 
 def _shape(line: Line, opening: bool) -> tuple[str, frozenset[str]]:

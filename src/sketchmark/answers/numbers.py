@@ -102,7 +102,7 @@ _NOTHING = re.compile(
 _NONE = re.compile(
     r"\A\W{0,4}(?:there (?:are|is|were) none(?: at all)?|there (?:aren't|are not|isn't|weren't) any(?: \w{2,20})?"
     r"|(?:i|we) (?:don't|do not) see any \w{2,20}(?: (?:in|on|at) [^.,;\n]{1,40})?"
-    r"|nobody (?:is|was) (?!sure|certain)\w{2,20}(?: [^.,;\n]{1,60})?"
+    r"|none of (?:them|these|those)(?: (?:is|are|was|were|do|does|did|has|have))?(?: \w{2,20})?|nobody (?:is|was) (?!sure|certain)\w{2,20}(?: [^.,;\n]{1,60})?"
     r"|not (?:a single|even) one|not a single \w{2,20}|none at all"
     r"|no (?!idea|way|doubt|answer|clue|sign|one|problem)\w{2,20}s)\W{0,4}\Z",
     re.I,
@@ -117,7 +117,7 @@ _SQUARED = re.compile(r"(?<=[\d ])(?P<unit>[kcmd]?m|in|ft|yd|s)\^\{?-?[123]\}?")
 _PRODUCT = re.compile(r"(?-i:\A[A-Z][a-z]+) \Z")
 """Part of a name if a verb in the singular follows: `Windows 11 is installed`."""
 _SINGULAR = re.compile(r" (?:is|was|has|runs) ")
-_ONE_OF = re.compile(r"\bone of (?=(?:the |these )?\d)", re.I)
+_ONE_OF = re.compile(r"\bone of (?=(?:the |these )?\d)|\bof the two\b", re.I)
 _MINUS = re.compile(r"(?<![\w)])(?<![\d°)%] )(?<!degrees )(?<!plus or )(?:minus|negative) (?=\d)", re.I)
 _LIST_MARK = re.compile(r"^[ ]?(\d{1,2})[.)][ ]\S", re.MULTILINE)
 _EITHER_WAY = re.compile(r"\d{1,3}[.,]\d{3}(?![\d.,])")

@@ -85,7 +85,7 @@ _SURVEY = re.compile(
 _TURN = re.compile(r"but|however|yet", re.I)
 _SAYS_NO = re.compile(r"\s?(?:nope|no)\b", re.I)
 _FALLBACK = re.compile(r"if (?:not|that)|otherwise|failing|alternatively|second choice|runner-up", re.I)
-_OH_NO = re.compile(rf"\s?(?:(?:oh|ah|uh|um|hmm|well),? )?{_NO}", re.I)
+_OH_NO = re.compile(rf"\s?(?!no\W*\Z)(?:(?:oh|ah|uh|um|hmm|well),? )?{_NO}", re.I)
 _CORRECTS = re.compile(
     r"\s?(?:actually|rather|instead|in fact|but|edit|final|sorry|oops|or rather"
     r"|(?:hmm,? |but |well,? )?(?:looking|checking|thinking|counting|reading|having looked|examining)"
