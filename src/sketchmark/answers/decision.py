@@ -181,6 +181,9 @@ class Reader:
         )
         if self.opening and entry.line.groups and entry.statement.own:
             claims = claims or self._opened(entry)
+        turned = entry.shape == "label" and entry.statement.corrects and self.letters and not self.opening
+        if turned and not claims and self._is_live(entry, entry.line.groups[0]):
+            claims = [Claim(entry.letters, "bare")]  # "or rather D, since …"
         for claim in claims:
             final = corrects or (claim is not None and 0 <= first < claim.place)
             yield Claim(claim.letters, claim.how, final, headed, entry.statement.apart) if claim else None
@@ -340,7 +343,8 @@ class Reader:
     def _is_live(self, entry: Entry, group: Group) -> bool:
         """Return whether nothing speaks against a mention."""
         hedged = entry.line.hedged_at(group) or entry.line.doubted_after(group)
-        if entry.line.denied(group) or hedged or not entry.statement.own:
+        supposed = entry.line.text(group.end) == "would" and entry.line.verdict(group.end) is None
+        if entry.line.denied(group) or hedged or supposed or not entry.statement.own:
             return False
         return not (self.phrases and entry.answers and named_otherwise(entry.line, group))
 
