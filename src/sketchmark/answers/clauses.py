@@ -224,7 +224,7 @@ class Line:
         before = {self.text(at) for at in range(max(0, place - 5), place)}
         rest = [self.text(at) for at in range(group.end, min(group.end + 8, len(self.tokens)))]
         denied = any(words.is_negator(self.text(at)) for at in range(max(0, place - 10), place))
-        if denied and before & _ELSE:
+        if denied and before & (_ELSE | {"all"}):
             return True
         wrong = any(word in words.WRONG or words.is_negator(word) for word in rest)
         if before & _ALL:
