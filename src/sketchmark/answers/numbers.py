@@ -392,7 +392,9 @@ _ALL_OF_THEM = re.compile(r"\b(?:are|were|is) there\b|\b(?:total|altogether|in a
 _COUNTED_NOUN = re.compile(
     r"how many ((?:(?!(?:are|is|were|was|do|does|did|can|could|have|has|in|on|of)\b)[\w-]+ ){1,5})", re.I
 )
-_PART_OF = re.compile(r"(\b\d{1,9}|\b[a-z]{3,9})(?: out)? of (?:the |a total of )?(?=\d)(?:\d{1,9})", re.I)
+_PART_OF = re.compile(
+    rf"(\b\d{{1,9}}|\b(?:{'|'.join(TABLES['numbers']['en'].split())}))(?: out)? of (?:the |a total of )?\d{{1,9}}", re.I
+)
 _ABSENT = re.compile(words.any_word(words.word_set(TABLES["existence"]["no"])), re.I)
 _EACH = re.compile(r"(?<![\d.,])(\d{1,9})[^\d.,;:\n]{0,30}\b(?:each|apiece)\b", re.I)
 _RATE = re.compile(r"(?<![\d.,])(\d{1,9})(?: [a-z]+)? (?:per|every|an? (?:day|week|month|year|hour|minute))\b", re.I)
