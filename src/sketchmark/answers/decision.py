@@ -58,7 +58,6 @@ _AGREES = word_set("fits matches correct right holds")
 _OFFERS = re.compile(r"\b(?:options|choices|possibilities)\b[^:]{0,40}:\s?\Z", re.IGNORECASE)
 _CAPITAL = re.compile(r"(?<![\w'])[A-Z](?![\w'])")
 _YES = re.compile(r"\s?(?:yes|yeah|yep|correct|right|true)\b", re.IGNORECASE)
-_TURN = re.compile(r"(?:but|however|yet|final)\b", re.IGNORECASE)
 _FEW = 6
 """Words of a statement that may be a correction in words that we do not know: `Perdón, quise decir B`."""
 _IF = re.compile(r"\bif\b", re.IGNORECASE)
@@ -138,10 +137,9 @@ class Reader:
         made: list[Claim] = []
         blocked, since = False, 0
         for at, entry in enumerate(entries):
-            says_no = self.opening and entry.line.groups and entry.line.groups[0].start == 0
             torn = at > 0 and entry.statement.torn
-            if (entry.statement.takes_back and not says_no) or torn:
-                blocked = blocked or torn or bool(made) or bool(entries[0].shape and at)
+            if entry.statement.takes_back or torn:
+                blocked = blocked or torn or bool(made)
                 made, since = [], at
             if torn:
                 continue
@@ -150,10 +148,10 @@ class Reader:
                 made, blocked = [], True
             if made and self._is_refuted(entry, made[-1]) and not any(claims):
                 made, blocked = [], True
-            if any(claims) and made and self.letters and entry.statement.own and not self.opening:
+            if any(claims):
                 denied = (group.letters for group in entry.line.groups if entry.line.denied(group))
-                if refuted := frozenset[str]().union(*denied):
-                    made = [claim for claim in made if not claim.letters <= refuted]
+                refuted = frozenset[str]().union(*denied)
+                made = [claim for claim in made if not claim.letters <= refuted]
             for claim in claims:
                 if claim is None or not claim.letters:
                     blocked = True
@@ -164,11 +162,10 @@ class Reader:
             return self._decided(made, entries)
         if (left := self._left(entries[since:])) is not None:
             return left
-        withdrawn = since > 0 and not any(entry.line.groups for entry in entries[since:])
-        return UNDECIDED if blocked or withdrawn else self._whole(entries[since:])
+        return UNDECIDED if blocked else self._whole(entries[since:])
 
     def _claims(self, entry: Entry) -> Iterator[Claim | None]:
-        if entry.agreed and len(entry.line.groups) == 1:
+        if entry.agreed and entry.line.groups:
             yield Claim(entry.line.groups[0].letters, "called", True)
             return
         corrects = entry.statement.corrects or any(token.text in _FINAL for token in entry.line.tokens)
@@ -191,22 +188,16 @@ class Reader:
     def _revises(self, entry: Entry, claim: Claim) -> bool:
         """Return whether a statement without a claim still names another option as a correction: `Oh no, B!`"""
         line = entry.line
-        corrects = entry.statement.corrects and not _TURN.match(entry.statement.text)
         denies = any(line.answers_no(place) for place in range(len(line.tokens)))
         others = (group for group in line.groups if not group.letters <= claim.letters and not line.denied(group))
         unknown = (
             len(line.tokens) <= _FEW and entry.statement.own and not (entry.shape == "label" or _says_more(line))
         )
-        return (corrects or denies or unknown) and any(others)
+        return (denies or unknown) and any(others)
 
     def _is_refuted(self, entry: Entry, claim: Claim) -> bool:
         """Return whether a later statement denies the claimed option: `In conclusion, B is wrong`."""
-        if not entry.statement.own or self.opening or not self.letters:
-            return False
-        said = [group for group in entry.line.groups if group.letters == claim.letters]
-        return any(entry.line.denied(group) for group in said) and not any(
-            self._is_live(entry, group) for group in said
-        )
+        return any(entry.line.denied(group) for group in entry.line.groups if group.letters == claim.letters)
 
     def _opened(self, entry: Entry) -> list[Claim | None]:
         """A statement that begins with yes or no claims it, whatever follows. A correction may also end with it."""
@@ -222,7 +213,7 @@ class Reader:
 
     def entries(self, text: str, slots: Sequence[frozenset[str]] = ()) -> list[Entry]:
         text = in_our_words(self.words.marked(text))
-        text = _LATTER.sub(_pointed, text) if self.letters else text
+        text = _LATTER.sub(_pointed, text)
         entries = []
         for statement in statements(text, self.words.marks):
             entry = Entry(statement, Line(tokens(statement.text, self.letters, self.words, slots)))
@@ -230,23 +221,23 @@ class Reader:
             entries.append(entry)
         for one, other in pairwise(entries):
             alike = one.shape and one.shape == other.shape and one.letters != other.letters
-            if alike and (not other.statement.apart or max(one.letters) < min(other.letters)):
+            if alike and not other.statement.apart:
                 one.listed = other.listed = not other.statement.corrects
-            one.agreed = one.statement.asked and not self.opening and _agrees(other)
+            one.agreed = one.statement.asked and _agrees(other)
             if _OTHERWISE.match(other.statement.text) and _IF.search(
                 one.statement.text
             ):  # "If we count both, 11; otherwise 7"
                 one.statement = replace(one.statement, aside=True)
         for one, other in pairwise(entries):
             other.listed = other.listed or _OFFERS.search(one.statement.text) is not None
-            other.after_cue = not other.listed and _opens(one)
+            other.after_cue = _opens(one)
         return entries
 
     def _decided(self, made: Sequence[Claim], entries: Sequence[Entry]) -> Commitment:
         last = made[-1]
         strength = _STRENGTH[last.how]
-        truncated = bool(self.letters) and not self.opening and _is_cut_off(entries)
-        if strength < _STRENGTH["announced"] and (truncated or self._is_reopened(last, entries)):
+        refused = any(entry.statement.refused for entry in entries)
+        if strength < _STRENGTH["announced"] and (refused or _is_cut_off(entries)):
             return UNDECIDED
         for claim in made[:-1] if not self.several else ():
             differs = claim.letters != last.letters and len(claim.letters) == 1
@@ -258,17 +249,6 @@ class Reader:
         how = {"called": "concluded", "stated": "concluded", "bare": "reply", "labelled": "announced"}
         return self._checked(last.letters.union(*alike), how.get(last.how, last.how))
 
-    def _is_reopened(self, claim: Claim, entries: Sequence[Entry]) -> bool:
-        """Return whether the reply refuses to answer, or ends with another option than it claimed before."""
-        if not self.letters or self.opening or self.several:
-            return False
-        end = entries[-1]
-        live = [group.letters for group in end.line.groups if self._is_live(end, group)]
-        ends_otherwise = claim.how in ("concluded", "stated") and len(set(live)) == 1 and not live[0] <= claim.letters
-        return any(entry.statement.refused for entry in entries) or (
-            ends_otherwise and end.shape == "" and not end.listed
-        )
-
     def _checked(self, letters: frozenset[str], how: str) -> Commitment:
         known = letters <= set(self.letters) if self.letters else not letters & EITHER
         return Commitment(letters, how) if known and (len(letters) == 1 or self.several) else UNDECIDED
@@ -276,7 +256,7 @@ class Reader:
     def _whole(self, entries: Sequence[Entry]) -> Commitment:
         if not entries:
             return NOTHING
-        first = entries[0] if self.opening else next((one for one in entries if not _says_nothing(one)), entries[0])
+        first = next((one for one in entries if not _says_nothing(one)), entries[0])
         ending = entries[-1].line
         if (ending.tokens and ending.tokens[-1].text == ":") or (first is not entries[0] and _is_cut_off(entries)):
             return NOTHING
