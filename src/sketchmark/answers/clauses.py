@@ -235,15 +235,6 @@ class Line:
         follows = self.text(group.end) in words.HEDGE - {"can"}
         return follows or self.hedged[group.start] > self.cut[group.start]
 
-    def doubted_after(self, group: Group) -> bool:
-        """Return whether the clause goes on to doubt: `A and also B might be meant`."""
-        for place in range(group.end, min(group.end + _REACH, len(self.tokens))):
-            if self.text(place) in words.BREAK:
-                return False
-            if self.text(place) in words.HEDGE - {"can"}:
-                return True
-        return False
-
     def called_right(self, group: Group) -> bool:
         """Return whether the option is called right, or is the only one with a predicate."""
         only = group.start > 0 and "only" in (self.text(group.start - 1), self.text(max(0, group.start - 2)))

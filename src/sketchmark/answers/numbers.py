@@ -102,7 +102,8 @@ _NOTHING = re.compile(
 _NONE = re.compile(
     r"\A\W{0,4}(?:there (?:are|is|were) none(?: at all)?|there (?:aren't|are not|isn't|weren't) any(?: \w{2,20})?"
     r"|(?:i|we) (?:don't|do not) see any \w{2,20}(?: (?:in|on|at) [^.,;\n]{1,40})?"
-    r"|none of (?:them|these|those)(?: (?:is|are|was|were|do|does|did|has|have))?(?: \w{2,20})?|nobody (?:is|was) (?!sure|certain)\w{2,20}(?: [^.,;\n]{1,60})?"
+    r"|none of (?:them|these|those)(?: (?:is|are|was|were|do|does|did|has|have))?(?: \w{2,20})?"
+    r"|nobody (?:is|was) (?!sure|certain)\w{2,20}(?: [^.,;\n]{1,60})?"
     r"|not (?:a single|even) one|not a single \w{2,20}|none at all"
     r"|no (?!idea|way|doubt|answer|clue|sign|one|problem)\w{2,20}s)\W{0,4}\Z",
     re.I,
@@ -393,7 +394,9 @@ _COUNTED_NOUN = re.compile(
     r"how many ((?:(?!(?:are|is|were|was|do|does|did|can|could|have|has|in|on|of)\b)[\w-]+ ){1,5})", re.I
 )
 _PART_OF = re.compile(
-    rf"(\b\d{{1,9}}|\b(?:{'|'.join(TABLES['numbers']['en'].split())}))(?: out)? of (?:the |a total of )?\d{{1,9}}", re.I
+    rf"(\b\d{{1,9}}|\b(?:{'|'.join(TABLES['numbers']['en'].split())}))(?: out)?"
+    r" of (?:the |a total of )?\d{1,9}",
+    re.I,
 )
 _ABSENT = re.compile(words.any_word(words.word_set(TABLES["existence"]["no"])), re.I)
 _EACH = re.compile(r"(?<![\d.,])(\d{1,9})[^\d.,;:\n]{0,30}\b(?:each|apiece)\b", re.I)
