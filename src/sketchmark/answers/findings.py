@@ -49,6 +49,7 @@ from sketchmark.answers.questions import (
     clauses,
     content_of,
     counted,
+    in_its_words,
     is_adverb,
     root_of,
 )
@@ -136,7 +137,9 @@ def _verdict(words: Sequence[str], wanted: Asked | None, subject: str, before: s
         return said if (_TRUE | _FALSE).intersection(words) else None
     if said is not None:
         return said
-    return _there(words, wanted, before) if wanted.exists else _so(words, wanted, subject)
+    words, narrower = in_its_words(words, wanted)
+    found = _there(words, wanted, before) if wanted.exists else _so(words, wanted, subject)
+    return None if found is False and narrower and DENYING.intersection(words) else found
 
 
 def _short(words: Sequence[str]) -> bool | None:
