@@ -83,7 +83,7 @@ _CONTRADICTED = re.compile(
 """A yes that the next words take back: `Yes, there is no lesion`."""
 _SENTENCE = re.compile(
     r"(?:^[^\w\n]{0,4}|(?<=[.!?:]\s)|(?<=[。！？、]))"
-    rf"(?:(?:and|so|but|well|ok|sure|indeed|answer:|hence|therefore),? )?{_WHOLE}",
+    rf"(?:(?:and|so|but|well|ok|sure|indeed|answer:|hence|therefore|i'm afraid|i am afraid|sorry|unfortunately),? )?{_WHOLE}",
     re.IGNORECASE | re.MULTILINE,
 )
 _TURNED = re.compile(rf"\b(?:but|however|yet),? (?:actually,? |in fact,? )?{_WHOLE}", re.IGNORECASE | re.MULTILINE)
@@ -105,7 +105,7 @@ _UNKNOWN = re.compile(any_word(word_set(TABLES["unknown"])), re.IGNORECASE)
 _ASKED = re.compile(TABLES["open_questions"])
 _EVEN = re.compile("(?:{0})[^.!?。\\n]{{1,30}}(?:{0})".format(any_word(word_set(TABLES["unsure"]))), re.IGNORECASE)
 """Two possibilities: `Maybe yes, maybe no`."""
-_FIRST_WORD = re.compile(r"\A\W{0,4}(?:yes|yeah|yep|no|nope)\b[\s,.:;!—–-]{1,4}", re.IGNORECASE)
+_FIRST_WORD = re.compile(r"\A\W{0,4}(yes|yeah|yep|no|nope)\b(?:\s?[,.:;!—–-]\s?|\s(?=(?:there|it|they|he|she|the|no|i)\b))", re.IGNORECASE)
 
 
 _MARKS = re.compile("[👍✅✔✓👎❌✗✘]")
@@ -148,14 +148,14 @@ def read_yes_no(response: Any, question: str = "") -> Parsed[bool]:
     """
     heard = said(response)
     verdict = _READER.read(heard)
+    first = _FIRST_WORD.match(heard.text) if question else None
+    said_too = read_finding(heard.text[first.end() :], question) if first else None
     if verdict.letters:
-        rest = _FIRST_WORD.sub("", heard.text, count=1)
-        contradicts = (
-            bool(question) and rest != heard.text and read_finding(rest, question) is (verdict.letters != {"Y"})
-        )
-        return UNREAD if contradicts else Parsed(verdict.letters == {"Y"}, verdict.how)
+        return UNREAD if said_too is (verdict.letters != {"Y"}) else Parsed(verdict.letters == {"Y"}, verdict.how)
     if _UNKNOWN.search(heard.text):
         return UNREAD
+    if first and said_too is (first[1][0] in "yY"):  # "Yes, there is no litter": the question was for its absence
+        return Parsed(said_too, "reply")
     marked = heard.text.rpartition("\n")[2].strip() == chr(FIRST_SLOT + len(heard.slots) - 1)
     if marked and not _READER.read(Said(heard.slots[-1], ())).claimed:
         found = read_finding(heard.slots[-1], question)
@@ -168,7 +168,8 @@ def read_yes_no(response: Any, question: str = "") -> Parsed[bool]:
 
 
 # Replies in other languages. No grammar is known here: a clause is compared with its question word by word.
-_ENGLISH = word_set("is are was were can there the am have has will")
+_ENGLISH = word_set("the are does did there this any were these it you they its")
+_ENGLISH_FIRST, _GERMANIC = word_set("is was can do has have"), word_set("de het een dit deze er hij ze zij je die das der")
 _FOREIGN = TABLES["foreign"]
 _NO_WORD, _UNSURE, _NOBODY, _EITHER = (re.compile(_FOREIGN[name], re.I) for name in ("no", "unsure", "nobody", "or"))
 _PRONOUN = word_set(_FOREIGN["pronoun"])
@@ -184,7 +185,9 @@ _LONG_REPLY = 240
 
 def _read_foreign(text: str, question: str) -> bool | None:
     """Compare a short reply in another language than English with its question, clause by clause."""
-    if len(text) > _LONG_REPLY or _ENGLISH & {*written_out(question)} or _UNSURE.search(text):
+    asked = written_out(question)
+    english = _ENGLISH.intersection(asked) or (asked[:1] and asked[0] in _ENGLISH_FIRST and not _GERMANIC.intersection(asked))
+    if len(text) > _LONG_REPLY or english or _UNSURE.search(text):
         return None
     if set(in_our_words(text).split()) & (HEDGE | {"or", "if", "?"}) or _EITHER.search(question):
         return None
