@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from itertools import pairwise
+from itertools import pairwise, permutations
 
 from sketchmark.answers.questions import (
     AGAINST,
@@ -49,6 +49,7 @@ from sketchmark.answers.questions import (
     clauses,
     content_of,
     counted,
+    in_its_words,
     is_adverb,
     root_of,
 )
@@ -70,9 +71,23 @@ _MISTAKEN = word_set("like resembles resemble mistaken similar mistake taken")
 
 def read_finding(text: str, question: str) -> bool | None:
     """Return whether the reply says that it is as the question asks; None if it does not say."""
+    if found := _found(text, question):
+        return found.pop() if len(found) == 1 else None
+    plain = " ".join(question.casefold().split()).rstrip("? .")
+    for pattern, other, flipped in _RESTATED:
+        if (asks := pattern.fullmatch(plain)) and len(found := _found(text, other.format(*asks.groups("")))) == 1:
+            return found.pop() != flipped
+    return None
+
+
+_RESTATED = [(re.compile(find), put, flipped) for find, put, flipped in TABLES["restated"]]
+
+
+def _found(text: str, question: str) -> set[bool]:
+    """Return the verdicts of a reply's clauses: more than one if they contradict each other."""
     text = in_our_words(_DASH.sub("; ", _NOUGHT.sub("no ", _IN_QUOTES.sub(" ", text))))
     if (bound := BOUND.search(question)) and (found := counted(text, bound)) is not None:
-        return found
+        return {found}
     wanted = asked(question)
     verdicts: list[bool] = []
     unread = False
@@ -97,7 +112,7 @@ def read_finding(text: str, question: str) -> bool | None:
             before = " ".join(content) or before
             subject = content[0] if content and content[0] not in PRONOUNS | _VAGUE else subject
             subject = "another" if {"another", "other", "others"}.intersection(words) else subject
-    return verdicts[0] if len(set(verdicts)) == 1 and not unread else None
+    return set() if unread and len(set(verdicts)) == 1 else set(verdicts)
 
 
 _VAGUE = frozenset(
@@ -136,7 +151,11 @@ def _verdict(words: Sequence[str], wanted: Asked | None, subject: str, before: s
         return said if (_TRUE | _FALSE).intersection(words) else None
     if said is not None:
         return said
-    return _there(words, wanted, before) if wanted.exists else _so(words, wanted, subject)
+    words, narrower = in_its_words(words, wanted)
+    found = _there(words, wanted, before) if wanted.exists else _so(words, wanted, subject)
+    if narrower and found and {*wanted.words[wanted.end :]} - PREPOSITIONS - {*map(root_of, words)}:
+        return None
+    return None if found is False and narrower and DENYING.intersection(words) else found
 
 
 def _short(words: Sequence[str]) -> bool | None:
@@ -192,6 +211,10 @@ def _there(words: Sequence[str], wanted: Asked, before: str) -> bool | None:
     if place is None and opposed and rest and rest <= {*roots} and not denials:
         return False
     if place is None:
+        if {*words} in ({"zero"}, {"zero", "of", "them"}):
+            return False
+        if {*words} <= _QUANTITY and {*words} - {"a", "at", "of", "them"}:
+            return True
         if before and wanted.head not in before.split():
             return None
         there = THERE - {"seen"} if words[0] == "not" else THERE
@@ -217,7 +240,7 @@ def _there(words: Sequence[str], wanted: Asked, before: str) -> bool | None:
     if at > place:
         gone = words[at] not in ("not", "cannot", "never", "no")
         return False if gone or all(word in _AFTER for word in words[at + 1 :]) else None
-    if not named - thing <= _DESCRIBING or ("cannot" in words and "see" in words and "any" not in words):
+    if not named - {*wanted.words} <= _DESCRIBING or ("cannot" in words and "see" in words and "any" not in words):
         return None
     between, led = words[at + 1 : start], words[:at]
     other = [word for word in between if word not in FRAME]
@@ -237,6 +260,7 @@ def _there(words: Sequence[str], wanted: Asked, before: str) -> bool | None:
     return False if (listed or known) and same else None
 
 
+_QUANTITY = SETS["quantity"]
 _OF_ONE = word_set("the his her its their my your on near by behind under over from around with")
 """Words before a thing that is there: `no leash on the dog`."""
 
@@ -301,10 +325,16 @@ def _so(words: Sequence[str], wanted: Asked, subject: str) -> bool | None:
     strange = {*kept[kept[:1] == ["which"] :]} & (AGAINST | _CHANGED) - {*wanted.words}
     strange -= SOME if wanted.every else frozenset()
     strange -= {word for word in strange if any((root_of(word), one) in OPPOSITES for one in wanted.words)}
-    if len(denials) > 1 or strange or "that" in words[1:] or (words[0] == "there" and "than" not in wanted.words):
+    if (len(denials) > 1 and not (wanted.every and "without" in kept)) or strange or "that" in words[1:] or (words[0] == "there" and "than" not in wanted.words):
         return None
     if words[0] in ("not", "no") and {*content_of(words[1:])} - FOUND <= {*wanted.words}:
         return False if {*content_of(words[1:])} - FOUND else None
+    if wanted.every and {"only", "one"} <= {*words} <= SOME | PRONOUNS | AUXILIARY | {"of", "them"}:
+        return False
+    if _has_both(kept, wanted):
+        return None
+    if wanted.every and len(denials) == 2 and denials[0] == 0 and kept[-1] and root_of(kept[-1]) == wanted.words[-1]:
+        return True  # "Nobody is without a helmet"
     if (swapped := _swapped(kept, denials, wanted)) is not None:
         return swapped
     end = wanted.end if wanted.end > 1 and (denials or "than" in wanted.words) else len(wanted.words)
@@ -327,6 +357,15 @@ def _so(words: Sequence[str], wanted: Asked, subject: str) -> bool | None:
             start, last, opposed = found
             return _decided(words, kept, denials, wanted, start, last, opposed)
     return None
+
+
+def _has_both(kept: Sequence[str], wanted: Asked) -> bool:
+    """Return whether a word of the question is joined with another value of its attribute: `black and white`."""
+    roots = [root_of(word) for word in kept]
+    return any(
+        kept[at] in ("and", "or", ",", "with") and any(one in wanted.words and (other, one) in OPPOSITES and other not in wanted.words for one, other in permutations((before, after)))
+        for at, (before, after) in enumerate(zip(roots, roots[2:]), 1)
+    )
 
 
 def _decided(
@@ -392,6 +431,8 @@ def _aligned(
     known, before = {*wanted.words}, kept[:start]
     strange = [word for word in before if word not in _EITHER_SIDE and root_of(word) not in known]
     strange = [word for word in strange if not (wanted.every and word in SOME)]
+    if first and (PICTURE.intersection(before) or any((root_of(word), one) in OPPOSITES for word in before for one in form[:first])):
+        return None  # another subject
     named = {*form[:first]} & {*map(root_of, before)}
     if first and ((named and form[first - 1] not in named) or (start == 0 and kept[last + 1 : last + 2] == ["is"])):
         return None
@@ -400,7 +441,7 @@ def _aligned(
     if strange and not (wanted.anyone or some or described):
         return None
     tail = kept[last + 1 :]
-    follows = not tail or tail[0] in _EITHER_SIDE or root_of(tail[0]) in known | OPTIONAL or _ends_a_thing(tail[0])
+    follows = not tail or tail[0][0].isdigit() or tail[0] in _EITHER_SIDE or root_of(tail[0]) in known | OPTIONAL or _ends_a_thing(tail[0])
     return (start, last, opposed) if follows and (not tail or tail[0] != "'s") else None
 
 
