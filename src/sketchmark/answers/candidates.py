@@ -252,7 +252,7 @@ def _lettered(raw: Sequence[Token], place: int, letters: str) -> Token:
         return word  # an article: `A dog`
     if letter in after.letters or len(word_after) <= 1 or word_before in OPTION | {"except"} or pair:
         return named
-    if letter == "A" and before.text.islower():
+    if letter == "A" and before.text.islower() and before.text not in SETS["is"]:
         return named  # an article has a capital only at the beginning
     if letter in "AI":
         verbs = AFTER_LETTER if letter == "A" else ("is", "because", "or", "option", "choice", "it")

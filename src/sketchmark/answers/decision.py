@@ -15,7 +15,7 @@ from itertools import pairwise
 
 from sketchmark.answers.candidates import Words, tokens
 from sketchmark.answers.clauses import EITHER, Group, Line
-from sketchmark.answers.cleanup import FIRST_SLOT, Said
+from sketchmark.answers.cleanup import Said
 from sketchmark.answers.roles import (
     Claim,
     Statement,
@@ -45,7 +45,6 @@ from sketchmark.answers.vocabulary import (
 DISMISSING = SETS["dismissing"]
 _AFTER_LABEL = word_set(". , : ; - – — ) ! not because since as due for given based ( 。 …")
 _ADDS = re.compile(r"\b(?:also|as well|too)\b", re.IGNORECASE)
-_SLOTS = re.compile(rf"[\s{chr(FIRST_SLOT)}-{chr(0x10FFFF)}]")
 _LATTER = re.compile(
     r"(?<!\w)(?P<former>[A-Z\ue000-\uf8ff])(?: and|,| or) (?P<latter>[A-Z\ue000-\uf8ff])(?!\w)"
     r"(?P<gap>[^.;!?\n]{1,80}?)\bthe (?P<which>former|latter)\b"
@@ -117,8 +116,6 @@ class Reader:
         return self._read(heard.text, slots)
 
     def _read(self, text: str, slots: Sequence[Commitment]) -> Commitment:
-        if len({slot.letters for slot in slots}) > 1 and not self.several and not _SLOTS.sub("", text):
-            return UNDECIDED  # only marked answers, which differ
         entries = self.entries(text, [slot.letters or (EITHER if slot.claimed else frozenset()) for slot in slots])
         made: list[Claim] = []
         blocked, since = False, 0
@@ -222,7 +219,7 @@ class Reader:
     def _decided(self, made: Sequence[Claim], entries: Sequence[Entry]) -> Commitment:
         last = made[-1]
         strength = _STRENGTH[last.how]
-        refused = any(entry.statement.refused for entry in entries)
+        refused = not self.opening and any(entry.statement.refused for entry in entries)
         if strength < _STRENGTH["announced"] and (refused or _is_cut_off(entries)):
             return UNDECIDED
         for claim in made[:-1] if not self.several else ():

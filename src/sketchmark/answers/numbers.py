@@ -228,7 +228,8 @@ class _NumberReader(Reader):
         ):
             return UNDECIDED
         if claim.how == "marked":
-            return super()._decided(made, entries)
+            lines = all(len(entry.line.tokens) == 1 for entry in entries)  # marked answers and nothing else
+            return UNDECIDED if lines and not looped and len(made) > 1 else super()._decided(made, entries)
         if _UNCOUNTED.search(entries[-1].statement.text) or _is_cut_short(entries):
             return UNDECIDED
         if claim.how in ("stated", "announced") and not claim.final and _is_one_of_several(entries, claim):
