@@ -233,7 +233,9 @@ class Reader:
         last = made[-1]
         strength = _STRENGTH[last.how]
         end = entries[-1].line
-        truncated = bool(self.letters) and not self.opening and not end.groups and end.breaks_off
+        truncated = (
+            bool(self.letters) and not self.opening and ((not end.groups and end.breaks_off) or is_cut(entries))
+        )
         if strength < _STRENGTH["announced"] and (truncated or self._is_reopened(last, entries)):
             return UNDECIDED
         for claim in made[:-1] if not self.several else ():
@@ -262,7 +264,7 @@ class Reader:
         return Commitment(letters, how) if known and (len(letters) == 1 or self.several) else UNDECIDED
 
     def _whole(self, entries: Sequence[Entry]) -> Commitment:
-        if not entries:
+        if not entries or (self.letters and not self.opening and is_cut(entries)):
             return NOTHING
         first = entries[0] if self.opening else next((one for one in entries if not _says_nothing(one)), entries[0])
         ending = entries[-1].line
@@ -366,6 +368,21 @@ class Reader:
                 (denied if rejected else kept).update(group.letters)
         left = set(self.letters) - denied
         return self._checked(frozenset(left), "concluded") if len(left) == 1 and kept <= left else None
+
+
+def is_cut(entries: Sequence[Entry]) -> bool:
+    """Return whether a truncated reply ends inside a sentence, though the ones before it or a plan were finished."""
+    entries = [entry for entry in entries if not entry.statement.aside]
+    last = entries[-1] if entries else None
+    texts = [token.text for token in last.line.tokens] if last else []
+    if last is None or len(entries) < 2 or len(texts) < 2 or texts[0] not in _BEGINS or texts[-1] in _STOPS:
+        return False
+    planned = any(entry.statement.planned for entry in entries[:-1])
+    return planned or (entries[-2].statement.text.endswith(".") and not last.line.groups)
+
+
+_STOPS = frozenset(".!?…。)]\"'”»）")
+_BEGINS = word_set("the a an this that these it there in on at i we they he she its then")
 
 
 _VERDICT = ANSWER.union(CONCLUDING, CHOOSE, FITS, RIGHT, _FINAL) - word_set("it one right left stands holds stays")

@@ -107,7 +107,6 @@ _KIND = SETS["kind"]
 _ADJECTIVE = re.compile(r"\w{2,}(?:al|ic|ous|ful|ive|ish|less|able|ible|ern|ular|ny|my|den|ed)\Z")
 _COLOURS, _COMPOUND, _IS, _PREPOSITIONS = SETS["colours"], SETS["compound"], SETS["is"], SETS["preposition"]
 _ARTICLE = word_set("a an the")
-_UNTRUE = word_set("wrong incorrect false mistaken untrue")
 _NAMES_A_THING = _IS | _ARTICLE
 _ROMANCE = word_set("un une una uno um uma le la el il lo los las les l'")
 """Articles of languages whose adjectives follow the noun."""
@@ -167,12 +166,6 @@ class _Entry:
         answered = after in _IS and self.line.text(group.end + 1) in self.asked  # "Which is larger?"
         if (compared and not answered) or part or leaves or led in ("for", "about"):
             return "doubted"
-        if (
-            after in (",", ")")
-            and following[:1] == ["which"]
-            and _UNTRUE.intersection(self.texts[group.end + 2 : group.end + 6])
-        ):
-            return "denied"
         if _ELSE.intersection(self.texts[group.end : group.end + 3]):
             return "doubted"
         if self.line.hedged_at(group) or either or before in _DOUBTING or before == "toy" or self.statement.aside:
@@ -336,8 +329,6 @@ class _Reader:
     def _marked(self, entry: _Entry, slots: Sequence[bool | None]) -> bool | None:
         """Return whether all marked answers of the statement are the phrase, and are not denied."""
         places = [ord(sign) - FIRST_SLOT for sign in entry.statement.text if ord(sign) >= FIRST_SLOT]
-        if any(entry.line.denied(group) or entry.line.hedged_at(group) for group in entry.slots):
-            return False
         read = {slots[place] for place in places}
         return read.pop() if len(read) == 1 else None
 
