@@ -185,7 +185,7 @@ def _there(words: Sequence[str], wanted: Asked, before: str) -> bool | None:
     roots = [root_of(word) for word in words]
     denials = [at for at, word in enumerate(words) if word in DENYING - {"nor"} and root_of(word) not in wanted.words]
     place = next((at for at, root in enumerate(roots) if root == wanted.head), None)
-    rest = {*wanted.words[: wanted.end - 1]}
+    rest = {*wanted.words[: wanted.end - 1]} - _QUANTITY
     opposed = any((root, wanted.head) in OPPOSITES for root in roots)
     if place is None and opposed and rest and rest <= {*roots} and not denials:
         return False

@@ -52,9 +52,9 @@ SAME = word_set("same equal equally difference tie tied")
 
 @cache
 def _alike() -> dict[str, str]:
-    rows = [row.split() for row in TABLES["alike"]]
+    rows = [[one, form] for form, one in TABLES["plural"].items()]
     rows += [verb.split("/") for verb in TABLES["irregular"].split()]
-    rows += [[one, form] for form, one in TABLES["plural"].items()]
+    rows += [row.split() for row in TABLES["alike"]]
     return {form: _bare_root(row[0]) for row in rows for word in row for form in (word, _bare_root(word))}
 
 

@@ -108,8 +108,27 @@ def said_so(words: Sequence[str], wanted: Asked, subject: str) -> bool | None:
             if first and not _is_meant(words, wanted, subject):
                 return None
             start, last, opposed = found
+            if opposed and _is_of_another_time_or_thing(opposed, form, kept, wanted):
+                return None
             return _decided(words, kept, denials, wanted, start, last, opposed)
     return None
+
+
+def _is_of_another_time_or_thing(
+    opposed: Sequence[tuple[str, str]], form: Sequence[str], kept: Sequence[str], wanted: Asked
+) -> bool:
+    """Return whether another value is only of what the question tells its subject by, or of its time.
+
+    `The man in the blue shirt is sitting` says nothing of the one in red, nor `It is open on Monday` of Sunday.
+    """
+    at = form.index(opposed[0][1]) if opposed[0][1] in form else 0
+    following = next((n for n, word in enumerate(form[at + 1 :]) if word in PREPOSITIONS), len(form) - at - 1)
+    timed = opposed[0][1] in _TIMES and at > 2
+    compared = "than" in kept and {*wanted.words[wanted.end + 1 :]} - {*map(root_of, kept)}
+    return following > 1 or timed or bool(compared)
+
+
+_TIMES = frozenset(map(root_of, SETS["time"]))
 
 
 def _has_both(kept: Sequence[str], wanted: Asked) -> bool:
@@ -194,7 +213,10 @@ def _aligned(
     ):
         return None  # another subject
     named = {*form[:first]} & {*map(root_of, before)}
-    if first and ((named and form[first - 1] not in named) or (start == 0 and kept[last + 1 : last + 2] == ["is"])):
+    defined = start == 0 and kept[last + 1 : last + 2] == ["is"]
+    if (first and named and form[first - 1] not in named) or (defined and (first or wanted.predicate == 0)):
+        return None
+    if named and PREPOSITIONS.intersection(before) and not AUXILIARY.intersection(before):
         return None
     described = wanted.predicate == 0 and not PREPOSITIONS.intersection(before)
     some = wanted.every and DENYING.intersection(kept)
@@ -249,4 +271,7 @@ def _swapped(kept: Sequence[str], denials: Sequence[int], wanted: Asked) -> bool
     if before - {*words} - _EITHER_SIDE or bool(before & one) == bool(before & other):
         return None
     swapped = bool(before & other)
+    beyond = {root_of(word) for word in kept[place + 1 :] if word not in _EITHER_SIDE}
+    if beyond - {*words} and not beyond & (one if swapped else other):
+        return None
     return None if {*roots[place + 1 :]} & (other if swapped else one) else same != swapped

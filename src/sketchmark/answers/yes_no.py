@@ -222,6 +222,14 @@ def _said_so(clause: str, wanted: Sequence[str]) -> bool | None:
     more = [one for one in said if not any(_is_same(word, one) or _is_contrary(word, one) for word in wanted)]
     if len(opposed) > 1 or (opposed and denied):
         return None
+    described = [
+        one for one in more if any(one.startswith(stem) for row in _CONTRARY for side in row for stem in side)
+    ]
+    if (denied and described) or (opposed == wanted[:1] and len(wanted) > 2 and not is_wide(clause.strip())):
+        return None
+    places = [next((at for at, one in enumerate(said) if _is_same(word, one)), -1) for word in wanted]
+    if _THAN.search(clause) and len(wanted) > 2 and not denied and 0 <= places[-1] < places[0]:
+        return None  # of another subject: the words of a comparison are exchanged
     if not missing and wanted:
         return not (denied or opposed) if len(opposed) < len(wanted) or len(wanted) == 1 else None
     if denied:
@@ -234,7 +242,7 @@ def _said_so(clause: str, wanted: Sequence[str]) -> bool | None:
     return True if begins and missing == 1 and left[0] in wanted[:2] and left[0] != wanted[-1] else None
 
 
-_NONE = re.compile(_FOREIGN["none"], re.I)
+_NONE, _THAN = re.compile(_FOREIGN["none"], re.I), re.compile(_FOREIGN["than"], re.I)
 
 
 def _content(text: str) -> list[str]:
