@@ -97,14 +97,14 @@ def plan(budgets: int) -> None:
         prices = Prices(*rng.integers(1, 12, 3).astype(float))
         most, budget = int(rng.integers(2, 12)), float(rng.integers(60, 1500))
         tried = [
-            spread.variance(*each)
+            spread.half_width(*each)
             for each in product(range(2, most + 1), range(1, 80), range(1, 25))
             if prices.of(*each) <= budget
         ]
         found = divide(budget, spread, prices, most)
         if found is None:
             none += not tried
-        elif spread.variance(found.samples, found.repeats, found.answers) <= min(tried) * (1 + 1e-9):
+        elif found.half_width <= min(tried) * (1 + 1e-9):
             best += 1
         else:
             worse += 1

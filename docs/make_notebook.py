@@ -17,7 +17,7 @@ NOTEBOOK = Path(__file__).with_name("notebook.ipynb")
 
 
 def executed(folder: Path) -> Any:
-    """The notebook after its cells ran in `folder`, in a kernel of this very Python, with a call cache of its own."""
+    """The notebook after its cells ran in `folder`, in a kernel of this very Python, with a separate call cache."""
     notebook = nbformat.read(NOTEBOOK, as_version=4)
     where = {"metadata": {"path": str(folder)}}
     home = {**os.environ, "IPYTHONDIR": str(folder), "XDG_CACHE_HOME": str(folder), "JUPYTER_PLATFORM_DIRS": "1"}

@@ -28,7 +28,6 @@ from sketchmark.plots.figures import Figure, figure
 from sketchmark.report.gallery import Frames, film_strip
 from sketchmark.results.aggregate import warned
 from sketchmark.results.summary import withheld
-from sketchmark.settings import WHOLE, Shard
 from sketchmark.terminal import one_line
 from sketchmark.terminal.tables import Table
 
@@ -237,12 +236,11 @@ def _ending(folder: RunFolder, results: Results) -> Iterator[str]:
     if state == "finished":
         return
     why = f": {about.ended.why}" if about.ended and about.ended.how == state else ""
-    shard = Shard.parse(about.shard) if about.shard else WHOLE
     played = []
     for name, cell in run.cells.items():
-        asked = shard.size(about.totals.get(name, cell.limit))
-        if asked is None or len(cell.episodes) < asked:
-            played.append(f"{name} {len(cell.episodes)}{'' if asked is None else f' of {asked}'} episodes")
+        wanted = run.wanted(cell)
+        if wanted is None or cell.done < wanted:
+            played.append(f"{name} {cell.done}{'' if wanted is None else f' of {wanted}'} episodes")
     rest = "; the same call resumes it" if state in ("stopped", "killed") else ""
     told = f" ({', '.join(played)})" if played else ""
     yield f"{state}{why}{told}{rest}"

@@ -271,7 +271,6 @@ WITHOUT: Mapping[str, str] = {
     "answers.candidates": _READER,
     "answers.decision": _READER,
     "answers.roles": _READER,
-    "answers.equality": _READER,
     "answers.extractor": "JSON of a reply of bounded length; strict reads the quote",
     "cli": _USERS,
     "commands.check": _OURS,

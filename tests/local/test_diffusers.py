@@ -82,14 +82,14 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
     return find
 
 
-def draws(path: Path, *contexts: Context, seeds: Any = (), **arguments: Any) -> list[Reply]:
+def draws(path: Path, *contexts: Context, seeds: Any = (), repeat: Any = 0, **arguments: Any) -> list[Reply]:
     """Make the drawings of all contexts at once."""
 
     async def go() -> list[Reply]:
         model = Diffusers(str(path), **{"steps": 2, **arguments})
         numbered = enumerate(contexts)
         try:
-            calls = (model.draw(one, Options(seed=seeds[i] if seeds else 1)) for i, one in numbered)
+            calls = (model.draw(one, Options(seed=seeds[i] if seeds else 1).nth(repeat)) for i, one in numbered)
             return await asyncio.gather(*calls)
         finally:
             await model.close()
@@ -122,6 +122,17 @@ def test_each_family_draws_from_its_seed_prompt_and_images(folder: Callable[[str
     assert (lost == []) == (family in EDITS) and first.usage.pictures_out == 1
     if family not in EDITS:
         assert "1 of 1 pictures" in lost[0] and "takes none" in lost[0]
+
+
+def test_a_repeat_draws_from_the_seed_that_its_line_has_or_from_the_models_and_its_number(
+    folder: Callable[[str], Path],
+) -> None:
+    family = next(iter(FAMILIES))
+    path, arguments, asked = folder(family), FAMILIES[family][1], of("Draw a line.", RED)
+    (repeated,), (given,) = draws(path, asked, repeat=2, **arguments), draws(path, asked, seeds=[2001], **arguments)
+    assert repeated.picture == given.picture
+    (unseeded,) = draws(path, asked, seeds=[None], repeat=2, seed=5, **arguments)
+    assert unseeded.picture == draws(path, asked, seeds=[7], **arguments)[0].picture != given.picture
 
 
 @pytest.mark.parametrize("family", SEVERAL)

@@ -56,7 +56,7 @@ async def test_a_drawing_has_its_size_follows_its_seed_and_its_text_and_repeats(
 
 async def test_images_that_cannot_condition_a_drawing_are_named(model: Drawer) -> None:
     reply = await model.draw(of(RED, "Mix ", BLUE), SHORT)
-    assert reply.left_out == (f"2 of 2 pictures: {type(model).__name__} draws from text alone",)
+    assert reply.left_out == (f"2 of 2 pictures: {type(model).__name__} draws only from text",)
     with pytest.raises(CallFailed, match="draws from text") as caught:
         await model.draw(of(RED), SHORT)
     assert caught.value.kind == "no_text"

@@ -141,7 +141,7 @@ async def test_the_assistant_said_its_texts_and_the_user_shows_its_drawings(far:
     assert name != "anthropic" or far.seen[0].body["max_tokens"] == 4096
 
 
-UNPLACED = "where the pictures stood among the texts: the image API takes one prompt"
+UNPLACED = "where the pictures were among the texts: the image API takes one prompt"
 PROMPT = "Plan.\n\nLeft.\n\nDraw."
 EDIT = {"prompt": PROMPT, "n": "1"}
 PNG = {"response_format": "b64_json", "output_format": "png"}
@@ -190,7 +190,7 @@ DRAWING: dict[str, tuple[Callable[[str], Model], str, dict[str, Any], list[Pictu
         (
             "1 of 2 pictures: the server conditions a drawing on one, the newest was sent",
             "which texts are the model's own: the server reads the user's texts only",
-            "where the pictures stood among the texts: the server joins the texts",
+            "where the pictures were among the texts: the server joins the texts",
         ),
     ),
 }  # fmt: skip

@@ -16,7 +16,7 @@ from sketchmark.models.providers.openai_wire import read_chat
 from tests.core.helpers import colour
 
 RED, BLUE, LIME = colour("red"), colour("blue"), colour("lime")
-UNPLACED = ("where the pictures stood among the texts: the image API takes one prompt",)
+UNPLACED = ("where the pictures were among the texts: the image API takes one prompt",)
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -12,11 +13,19 @@ import pytest
 
 import sketchmark
 from sketchmark.cli import root
+from sketchmark.commands.compare import _plans
 from sketchmark.comparison.headlines import repeats_table
+from sketchmark.comparison.leaderboard import leaderboard
+from sketchmark.errors import BadInput
+from sketchmark.folder import RunFolder
 from sketchmark.folder.builders import as_rows
 from sketchmark.folder.format import ScoreRow
 from sketchmark.folder.results_format import Repeats
+from sketchmark.report.card import card
 from sketchmark.results.repeats import answer_codes, nested, summarise_repeats
+from sketchmark.results.summary import drawing_and_answer
+from sketchmark.view.runs import run_row
+from sketchmark.view.views import Views
 from tests.runs.making import make_row
 
 
@@ -34,7 +43,7 @@ def rows_of(**samples: list[list[tuple[float, str]]]) -> list[ScoreRow]:
 
 
 def summarised(rows: list[ScoreRow]) -> Repeats | None:
-    return summarise_repeats(as_rows(rows), answer_codes(as_rows(rows), rows), "right")
+    return summarise_repeats(as_rows(rows), answer_codes(rows), "right")
 
 
 def scores_of(rows: list[ScoreRow]) -> list[tuple[int, float]]:
@@ -60,6 +69,23 @@ def test_chances_votes_agreement_and_headroom_of_a_small_cell() -> None:
     assert room.best_drawing.mean == pytest.approx((0.5 + 1) / 2)
     assert room.best_answer.mean == pytest.approx(2 / 3) and room.best.mean == 1
     assert summarised(rows_of(x=[[(1, "a")]])) is None
+
+
+def test_a_table_says_if_few_samples_have_all_repeats() -> None:
+    rows = rows_of(x=[[(1, "a")]] * 3, y=[[(1, "a")]] * 2, z=[[(0, "b")]] * 2)
+    found = summarised(rows)
+    assert found and found.pass_at["3"].n == 1 and found.pass_at["2"].n == 3
+    table = repeats_table({("maze.direct",): found})
+    assert table and table.below[0] == ("maze.direct: 1 of 3 samples have 3 repeats; pass@k and pass^k are of these.")
+    whole = summarised(rows_of(x=[[(1, "a")]] * 2, y=[[(1, "a")]] * 2))
+    assert whole and not any("pass@k" in line for line in repeats_table({("maze.direct",): whole}).below)  # type: ignore[union-attr]
+
+
+def test_two_runs_are_compared_with_the_mode_of_each_row(repeated: Path, tmp_path: Path) -> None:
+    other = tmp_path / "other"
+    shutil.copytree(repeated, other)
+    said = " ".join(str(sketchmark.compare(repeated, other)).split())
+    assert "maze.direct: 10 samples with 3 repeats" in said and "maze.visual_cot: 10 samples with" in said
 
 
 def test_a_failed_drawing_counts_as_often_as_the_others_have_answers() -> None:
@@ -94,6 +120,9 @@ def test_a_run_reports_repeats_in_results_and_in_a_table(repeated: Path) -> None
 def test_compare_says_what_more_repeats_would_gain(repeated: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (row,) = sketchmark.compare(repeated).rows
     assert row.further and row.further.half_width > row.further.twice_repeats >= row.further.twice_samples
+    found = row.difference
+    assert found.low is not None and found.high is not None, "the sentence and the table show the same interval"
+    assert row.further.half_width == pytest.approx((found.high - found.low) / 2)
     root.main(["compare", str(repeated)], standalone_mode=False)
     said = " ".join(capsys.readouterr().out.split())
     assert "10 samples with 3 repeats give" in said and "more samples gain more" in said
@@ -127,6 +156,55 @@ def test_an_audit_plans_a_budget_of_calls_or_money(
     assert calls["repeats"] == 1 and capped["samples"] <= 20 and capped["repeats"] > 1
     assert calls["half_width"] < capped["half_width"] and calls["cost"] <= 3000 and money["cost"] <= 9000
     assert planned("1") == "the budget does not pay for two samples"
+    for budget in ("nan", "inf"):
+        with pytest.raises(BadInput, match="is not a budget"):
+            root.main(["audit", str(repeated), "--plan", budget], standalone_mode=False)
+    prepared = sketchmark.run(
+        "player/flawed",
+        "maze",
+        mode="direct,visual_cot",
+        limit=1,
+        repeats=2,
+        output_path=tmp_path / "one",
+        quiet=True,
+    )
+    assert "a plan needs two samples" in _plans(prepared.path, 900, None, None)["maze"]  # type: ignore[operator]
+
+
+def test_samples_and_episodes_are_not_taken_for_each_other(
+    repeated: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    board = leaderboard(repeated.parent)
+    assert [(one.n, one.played, one.unscored) for one in board.rows[0].standings] == [(10, 30, 0), (10, 60, 0)]
+    made = card(RunFolder(repeated), "run")
+    assert "| 10 (--limit 10), 60 episodes |" in made and "| 60 | 0 |" in made
+    view = Views(repeated)
+    found = view.compare({"a": ".", "b": "."})
+    assert sum(found["counts"].values()) == found["total"] == found["difference"]["n"] == 10
+    gain = sketchmark.notebook.Run(repeated).results.gains[0]
+    assert (found["counts"]["helped"], found["counts"]["hurt"]) == (gain.helped, gain.hurt)
+    assert view.several({"r1": "."})["shared"] == 10
+    drawn = drawing_and_answer(view.open(".").cells["maze.visual_cot"])
+    assert drawn and sum((drawn.right.right, drawn.right.other, drawn.wrong.right, drawn.wrong.other)) == 60
+    root.main(["audit", str(repeated)], standalone_mode=False)
+    assert "of the episodes of 10 samples" in " ".join(capsys.readouterr().out.split())
+
+
+def test_progress_counts_repeats(repeated: Path, tmp_path: Path) -> None:
+    path = tmp_path / "run"
+    shutil.copytree(repeated, path)
+    assert run_row(Views(path).open("."))["progress"] == 1
+    episodes = path / "episodes" / "maze.direct.jsonl"
+    episodes.write_bytes(b"".join(episodes.read_bytes().splitlines(True)[:12]))
+    assert run_row(Views(path).open("."))["progress"] == (12 + 30) / 60
+    (path / "run.json").write_text((path / "run.json").read_text().replace('"finished"', '"stopped"'))
+    assert "maze.direct 12 of 30 episodes" in str(sketchmark.notebook.Run(path))
+
+
+def test_a_shard_counts_its_samples_and_not_their_repeats(tmp_path: Path) -> None:
+    run = sketchmark.run("player/random", "maze", limit=6, repeats=3, shard="0/2", output_path=tmp_path, quiet=True)
+    assert "3 of 6 samples" in run.results.part
+    assert "3 of 6 samples" in (tmp_path / "report.html").read_text()
 
 
 def test_compare_the_leaderboard_and_the_report_show_scores_of_repeats(

@@ -10,15 +10,16 @@ from typing import Any
 import pytest
 
 from sketchmark.comparison import compare
+from sketchmark.comparison.tables import scores_table
 from sketchmark.files import write_json
 from sketchmark.files.jsonl import LineReader, encode, plain
 from sketchmark.folder import RunFolder
-from sketchmark.folder.format import ScoreRow
+from sketchmark.folder.format import CellRecord, ScoreRow
 from sketchmark.folder.index import RunView
 from sketchmark.folder.results_format import Gain, Metric, Results
 from sketchmark.results import summary
 from sketchmark.results.gains import gains, live_gains, pair, paired
-from sketchmark.results.summary import cell_result, summarise
+from sketchmark.results.summary import cell_result, describe, summarise
 from sketchmark.stats.differences import paired_difference
 from sketchmark.stats.intervals import interval
 from tests.runs.making import make_folder, make_row, make_task
@@ -101,6 +102,16 @@ def test_a_tasks_own_totals_cover_scored_rows_or_say_why_they_are_missing() -> N
     )
     assert broken.aggregate == {} and broken.metrics["right"].mean == 0.5
     assert broken.problem.startswith("its own totals failed: ValueError")
+
+
+def test_a_tasks_own_totals_of_repeats_are_of_samples() -> None:
+    task = make_task([], aggregate="tests.results.test_summary:_totals")
+    rows = [make_row(sample, 1.0, index, repeat=n) for index, sample in enumerate("ab") for n in range(3)]
+    found = cell_result(rows, lambda: rows, task, "strict")
+    assert (found.n, found.samples, found.metrics["right"].n, found.counts) == (6, 2, 2, {})
+    shown = scores_table(Results(tasks={"quiz.direct": describe(found, CellRecord(task="quiz"))}, gains=[]))
+    assert {row[1]: row[4] for row in shown.rows} == dict.fromkeys(("right", "share", "scoring"), "2")
+    assert cell_result(rows[::3], lambda: rows[::3], task, "strict").samples is None
 
 
 def test_samples_of_a_cluster_make_the_interval_wider() -> None:

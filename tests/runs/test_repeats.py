@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import random
 import signal
 import subprocess
 import sys
@@ -140,9 +141,17 @@ def test_identical_repeats_are_counted_and_reported(tmp_path: Path) -> None:
     with serving(Speaker(lambda id: "yes", name="constant")) as url:
         given: dict[str, Any] = {"model_args": {"base_url": url}, "limit": 4, "repeats": 3, "no_cache": True}
         found = sketchmark.run("openai/constant", "maze", output_path=tmp_path, **given)
-    assert "maze.direct: 8 of 8 repeats are identical to an earlier one" in found.results.warnings[0]
+    told = "maze.direct: 8 of 8 repeats are identical to an earlier one, all repeats of 4 of 4 samples"
+    assert told in found.results.warnings[0]
     assert copies(RunFolder(tmp_path), "maze.direct").identical == 8
-    varied = sketchmark.run("player/random", "maze", repeats=2, limit=8, output_path=tmp_path / "v", no_cache=True)
+    chance = random.Random(3)  # two possible replies: of six, most are equal to an earlier one by chance
+    with serving(Speaker(lambda id: chance.choice("AB"), name="varied")) as url:
+        varied = sketchmark.run(
+            "openai/varied", "maze", model_args={"base_url": url}, repeats=6, limit=8, output_path=tmp_path / "v",
+            no_cache=True,
+        )  # fmt: skip
+    found_copies = copies(RunFolder(tmp_path / "v"), "maze.direct")
+    assert found_copies.of == 40 and found_copies.identical > 20 and found_copies.samples == 8
     assert not any("identical" in line for line in varied.results.warnings)
 
 
@@ -175,6 +184,21 @@ def test_every_engine_and_a_merge_of_shards_give_the_same_episodes(tmp_path: Pat
     with pytest.raises(NotWhole) as refused:
         sketchmark_merge(RunFolder(tmp_path / "not"), [runs["0"], runs["1"]], told)
     assert "2 samples lack some of 2 repeats" in refused.value.gaps[0]
+
+
+async def test_a_merge_names_samples_with_fewer_answers_than_the_others(tmp_path: Path) -> None:
+    task = make_task(make_samples(4))
+    drawn = [make_cell(task, "visual_cot", shard=f"{number}/2", answers=3 - number) for number in range(2)]
+    parts = [await run(tmp_path / str(number), [cell], Moody()) for number, cell in enumerate(drawn)]
+    merged = RunFolder(tmp_path / "merged")
+    merged.path.mkdir()
+    told: list[str] = []
+    with pytest.raises(NotWhole) as refused:
+        await merge(parts, merged, lambda *about: task, told.append)
+    assert refused.value.gaps == ["shades.visual_cot: 2 samples lack some of 3 answers: all 2 of shard 1/2"]
+    whole = [await run(tmp_path / "1", [make_cell(task, "visual_cot", shard="1/2", answers=3)], Moody())]
+    await merge([parts[0], *whole], merged, lambda *about: task, told.append)
+    assert len(list(merged.episodes("shades.visual_cot"))) == 12
 
 
 def sketchmark_merge(into: RunFolder, parts: list[RunFolder], told: list[str]) -> None:

@@ -90,6 +90,14 @@ def test_no_change_at_all_still_leaves_room_for_a_small_one() -> None:
     assert -0.1 < found.low < 0
 
 
+@pytest.mark.parametrize("unit", [1.0, 100.0])
+def test_equal_means_over_different_numbers_of_repeats_are_the_same(unit: float) -> None:
+    three_fifths = ((1 / 5 + 5 / 5) / 2, 6 / 10)  # of two drawings with five answers each, and of ten episodes
+    before, after = np.array([three_fifths[0], 0.1 + 0.2, 0.5]), np.array([three_fifths[1], 0.3, 0.75])
+    found = paired_difference(unit * before, unit * after)
+    assert (found.helped, found.hurt, found.same) == (1, 0, 2)
+
+
 def test_lengths_and_labels_that_do_not_match_are_refused() -> None:
     with pytest.raises(ValueError, match="2 values cannot be paired with 3"):
         paired_difference([1, 0], [1, 0, 1])

@@ -155,10 +155,25 @@ def test_the_spread_of_a_gain_predicts_the_variance_of_larger_runs() -> None:
     assert noise.repeats_for_half(2) == 8 and noise.half_width(10, 8) == pytest.approx(noise.half_width(10, 2) / 2)
 
 
+def test_clusters_add_to_the_variance_between_samples() -> None:
+    rng = np.random.default_rng(6)
+    hard, labels = np.repeat(rng.random(200), 5), np.repeat(np.arange(200), 5)  # clusters of five alike samples
+    direct, drawn = (
+        Nested.of((rng.random((1000, 3, 1)) < chance[:, None, None]).astype(float).tolist())
+        for chance in (0.9 * hard, np.full(1000, 0.5))
+    )
+    plain, clustered = spread_of(direct, drawn), spread_of(direct, drawn, labels)
+    assert plain and clustered and clustered.between == pytest.approx(5 * plain.between, rel=0.2)
+    gain = interval(drawn.means - direct.means, labels)
+    assert gain.low is not None and gain.high is not None
+    assert clustered.half_width(1000, 3) == pytest.approx((gain.high - gain.low) / 2, rel=0.05)
+    assert spread_of(direct, drawn, np.zeros(1000)) is None, "one cluster shows no variance between samples"
+
+
 def brute_force(budget: float, spread: Spread, prices: Prices, most: int) -> float:
     return min(
-        spread.variance(n, repeats, answers)
-        for n, repeats, answers in product(range(2, most + 1), range(1, 80), range(1, 25))
+        spread.half_width(n, repeats, answers)
+        for n, repeats, answers in product(range(2, most + 1), range(1, 80), range(1, 40))
         if prices.of(n, repeats, answers) <= budget * (1 + 1e-12)
     )
 
@@ -168,7 +183,7 @@ def test_a_budget_is_divided_as_well_as_by_brute_force() -> None:
     rng = np.random.default_rng(11)
     for _ in range(40):
         spread = Spread(*(rng.random(4) * (rng.random(4) < 0.8)))
-        prices = Prices(*rng.integers(1, 12, 3).astype(float))
+        prices = Prices(*rng.choice([0.05, 1, 3, 12, 200], 3))
         most = int(rng.integers(2, 12))
         budget = float(rng.integers(60, 1500))
         found = divide(budget, spread, prices, most)
@@ -176,8 +191,19 @@ def test_a_budget_is_divided_as_well_as_by_brute_force() -> None:
             assert found is None
             continue
         assert found and found.cost <= budget and 2 <= found.samples <= most
-        ours = spread.variance(found.samples, found.repeats, found.answers)
-        assert ours <= brute_force(budget, spread, prices, most) * (1 + 1e-9), (spread, prices, budget, most, found)
+        assert found.half_width <= brute_force(budget, spread, prices, most) * (1 + 1e-9), (
+            spread,
+            prices,
+            budget,
+            most,
+            found,
+        )
+
+
+def test_a_plan_does_not_rest_on_two_samples_where_a_small_run_shows_no_variance_between_samples() -> None:
+    found = divide(100, Spread(0, 0.25, 0.25, 0.05), Prices(0.5, 0.5, 0.02), most_samples=12)
+    assert found and found.samples == 12
+    assert Spread(0, 1, 1, 0).half_width(2, 1) == pytest.approx(12.706, abs=1e-3)
 
 
 def test_repeats_begin_where_the_samples_end() -> None:

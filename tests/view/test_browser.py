@@ -552,14 +552,16 @@ def test_repeats_of_a_sample_are_side_by_side_with_their_answers(
         columns = shown.locator("ol.repeats > li")
         expect(columns).to_have_count(3)
         for number in range(3):
-            expect(columns.nth(number).get_by_role("heading")).to_contain_text(f"Repeat {number + 1}")
+            expect(columns.nth(number).get_by_role("heading")).to_contain_text(f"Repeat {number}")
             expect(columns.nth(number).get_by_role("link")).to_have_count(2)
             expect(columns.nth(number).locator(".still img").first).to_be_visible()
         tops = [columns.nth(number).bounding_box() for number in range(3)]
         assert len({box["y"] for box in tops if box}) == 1  # next to each other
-        expect(shown.locator("[aria-current]")).to_have_text(re.compile("answer 1"))
+        expect(shown.locator("[aria-current]")).to_have_text(re.compile("answer 0"))
         columns.nth(2).get_by_role("link").nth(1).click()
         expect(page.locator(".meta strong")).to_have_text("maze-0-000001 (repeat 2, branch 1)")
+        expect(shown.locator(".now").get_by_role("heading")).to_contain_text("Repeat 2")  # numbers as in the name
+        expect(shown.locator("[aria-current]")).to_have_text(re.compile("answer 1"))
         # direct has one answer per repeat, so its first belongs to this one too
         expect(page.get_by_label("The same sample in other conditions").get_by_text("direct")).to_be_visible()
         page.keyboard.press("r")

@@ -194,10 +194,6 @@ class Line:
         same = token.letters <= letters
         linked = all(is_mark(text) or text in _LINKS for text in (self.text(at) for at in range(end, place)))
         apart = any(self.text(at) in _JOINTS - {","} for at in range(end, place))
-        if not apart and any(self.text(at) in words.HEDGE for at in range(end, place)):
-            return False
-        if (token.form == "slot") != (self.tokens[end - 1].form == "slot"):
-            return False
         if token.form == "letter" and token.text.islower() and not (same and token.text == self.text(end - 1)):
             return apart
         if token.form in ("words", "weak") and not apart:
@@ -270,8 +266,6 @@ class Line:
             head, following = self.text(end), self.text(end + 1)
         if head == "," and following in ("is", "was") and start:
             end, head, following = end + 1, following, self.text(end + 2)
-        if head == "," and following in ("yes", "no", "true", "false") and end + 2 == len(self.tokens):
-            return following in ("yes", "true")
         if head in words.SEPARATOR or head == ".":
             return self._label_verdict(end + 1)
         if head in ("not", "no"):
@@ -323,10 +317,6 @@ class Line:
             return self._predicate(place + 1)
         if said in words.VERB and following == "not":
             return False
-        if following in _VERDICT_MARKS and self.ends(place + 2):
-            return following in _YES
-        if said == "not":
-            return False if following in words.RIGHT | {"possible", "it"} else None
         if said in words.WRONG - {"not", "out", "exclude"} and (said != "no" or self.ends(place + 1)):
             return False
         return True if said in ("correct", "true", "right", "yes") and self.ends(place + 1) else None
@@ -353,8 +343,6 @@ class Line:
                 return None
             almost = word in _ALMOST and following in ("right", "correct")
             if (words.is_negator(word) and word != "than") or word in words.WRONG or almost:
-                return False
-            if word == "too" and not self.ends(place + 1):
                 return False
             if word in words.RIGHT and head in ("is", "are", "seems", "looks", "appears", "must", "should"):
                 if (word == "right" and following in _BESIDE) or (

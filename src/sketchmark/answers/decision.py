@@ -219,8 +219,10 @@ class Reader:
     def _decided(self, made: Sequence[Claim], entries: Sequence[Entry]) -> Commitment:
         last = made[-1]
         strength = _STRENGTH[last.how]
-        refused = not self.opening and any(entry.statement.refused for entry in entries)
-        if strength < _STRENGTH["announced"] and (refused or _is_cut_off(entries)):
+        end = entries[-1].line
+        truncated = bool(self.letters) and ((not end.groups and end.breaks_off) or is_cut(entries))
+        refused = any(entry.statement.refused for entry in entries)
+        if strength < _STRENGTH["announced"] and not self.opening and (refused or truncated):
             return UNDECIDED
         for claim in made[:-1] if not self.several else ():
             differs = claim.letters != last.letters and len(claim.letters) == 1
@@ -237,7 +239,7 @@ class Reader:
         return Commitment(letters, how) if known and (len(letters) == 1 or self.several) else UNDECIDED
 
     def _whole(self, entries: Sequence[Entry]) -> Commitment:
-        if not entries:
+        if not entries or (self.letters and not self.opening and is_cut(entries)):
             return NOTHING
         first = entries[0]
         labels = {entry.letters for entry in entries if entry.shape in ("label", "bare", "own", "words")}
@@ -321,6 +323,21 @@ class Reader:
         return self._checked(frozenset(left), "concluded") if len(left) == 1 and kept <= left else None
 
 
+def is_cut(entries: Sequence[Entry]) -> bool:
+    """Return whether a truncated reply ends inside a sentence, though the ones before it or a plan were finished."""
+    entries = [entry for entry in entries if not entry.statement.aside]
+    last = entries[-1] if entries else None
+    texts = [token.text for token in last.line.tokens] if last else []
+    if last is None or len(entries) < 2 or len(texts) < 2 or texts[0] not in _BEGINS or texts[-1] in _STOPS:
+        return False
+    planned = any(entry.statement.planned for entry in entries[:-1])
+    return planned or (entries[-2].statement.text.endswith(".") and not last.line.groups)
+
+
+_STOPS = frozenset(".!?…。)]\"'”»）")
+_BEGINS = word_set("the a an this that these it there in on at i we they he she its then")
+
+
 _VERDICT = ANSWER.union(CONCLUDING, CHOOSE, FITS, RIGHT, _FINAL) - word_set("it one right left stands holds stays")
 
 
@@ -350,13 +367,6 @@ def _says_more(line: Line) -> bool:
 
 def _pointed(pair: re.Match[str]) -> str:
     return f"{pair['gap']}option {pair[pair['which']]}"
-
-
-def _is_cut_off(entries: Sequence[Entry]) -> bool:
-    """Return whether a reply was truncated, so that its last statement may not be its answer."""
-    end = entries[-1]
-    unclosed = end.statement.text[-1:] not in _CLOSED and any(entry.statement.planned for entry in entries)
-    return not end.line.groups and (end.line.breaks_off or unclosed)
 
 
 def _agrees(entry: Entry) -> bool:

@@ -18,7 +18,7 @@ from sketchmark.answers import vocabulary as words
 from sketchmark.answers.candidates import FIRST_WORDS, Token, Words
 from sketchmark.answers.clauses import Group, Line
 from sketchmark.answers.cleanup import said
-from sketchmark.answers.decision import NOTHING, UNDECIDED, Commitment, Entry, Reader
+from sketchmark.answers.decision import NOTHING, UNDECIDED, Commitment, Entry, Reader, is_cut
 from sketchmark.answers.roles import Claim, is_bare
 from sketchmark.answers.vocabulary import (
     ASKS_YEAR,
@@ -74,11 +74,16 @@ _PART_BEFORE = re.compile(
     re.I,
 )
 _LABEL_BEFORE = re.compile(
-    r"(?:\b(?:labell?ed|marked|numbered|reads?|bearing|with the number|numeral|digit)"
+    r"(?:\b(?:labell?ed|marked|numbered|reads?|(?:label|sign|sticker|caption) says|bearing"
+    r"|with the number|numeral|digit)"
     r"|(?<!total)(?<!the)(?<!a)\snumber)\s(?:the |a |as |with )?\Z",
     re.I,
 )
-_NO_COUNT_AFTER = re.compile(r"(?:st|nd|rd|th)\b|[ ](?:pixels?|px|dpi|painted|written|printed)\b", re.I)
+_NO_COUNT_AFTER = re.compile(
+    r"(?:st|nd|rd|th)\b|[ ](?:(?:mega)?pixels?|px|dpi|[ap]\.?m\b|o'clock"
+    r"|(?:is |was )?(?:painted|written|printed))\b|[ ]more than\b",
+    re.I,
+)
 """Numbers that name, order or measure a thing do not answer "how many": `boat number 7`, `the 7th`, `640 pixels`."""
 _UNIT = r"(?:[kcm]?m|kg|g|lbs?|mi(?:les?)?|ft|feet|inch(?:es)?|yards?|°[CF]|degrees|m?l|h|min(?:utes)?|hours?)"
 _EITHER = re.compile(
@@ -155,6 +160,7 @@ class _Numbers(Words):
     def __init__(self, question: str = "") -> None:
         super().__init__({})
         self.question, self.counts = question, bool(_HOW_MANY.search(question)) and "number" not in question
+        self.noun = re.escape(_noun(question)) if self.counts else ""
         self.places: dict[str, int] = {}
 
     def marked(self, text: str) -> str:
@@ -190,6 +196,10 @@ class _Numbers(Words):
         product = _PRODUCT.search(before) and found.start() < 40 and _SINGULAR.match(text, found.end())
         part = (_PART.match(text, found.end()) or _PART_BEFORE.search(before)) if self.places else None
         if self.counts and (_LABEL_BEFORE.search(before) or _NO_COUNT_AFTER.match(text, found.end())):
+            return found[0] if "more" in self.question else "… "
+        if self.noun and re.search(
+            rf"\b{self.noun}\w*\b[^.;,\d]{{0,30}}\b(?:on|in|behind|over|across|near|at) \Z", before, re.I
+        ):
             return "… "
         if product or part or _NAMED.search(before) or _COMPARED.search(before) or _SURE.match(text, found.end()):
             return "… "
@@ -281,7 +291,9 @@ class _NumberReader(Reader):
 def _is_cut_short(entries: Sequence[Entry]) -> bool:
     """Return whether a truncated reply ends before its last number: `Boats behind:`, `Then I count`."""
     last = entries[-1].line
-    return bool(last.tokens) and not last.groups and last.tokens[-1].text in (":", "count", "see", "get")
+    ends = bool(last.tokens) and not last.groups and last.tokens[-1].text in (":", "count", "see", "get")
+    values = [group.letters for _, group in _named(entries)]
+    return ends or (is_cut(entries) and not last.groups and not (len(values) > 1 and len(set(values)) == 1))
 
 
 def _is_one_of_several(entries: Sequence[Entry], claim: Claim) -> bool:
@@ -469,6 +481,8 @@ def _asked_for(entries: Sequence[Entry], text: str, question: str, counts: bool)
         return None
     groups = [(entry.line, group) for entry in entries for group in entry.line.groups]
     if any(line.denied(group) or line.hedged_at(group) or len(group.letters) != 1 for line, group in groups):
+        return None
+    if entries and (entries[-1].line.text(len(entries[-1].line.tokens) - 1) in ("and", "plus") or is_cut(entries)):
         return None
     if counts and not groups and not any(map(str.isdigit, text)):
         return 0.0 if _ABSENT.search(text) and len(text) < _SHORT else None

@@ -315,8 +315,6 @@ class _Reader:
     def _marked(self, entry: _Entry, slots: Sequence[bool | None]) -> bool | None:
         """Return whether all marked answers of the statement are the phrase, and are not denied."""
         places = [ord(sign) - FIRST_SLOT for sign in entry.statement.text if ord(sign) >= FIRST_SLOT]
-        if any(entry.line.denied(group) or entry.line.hedged_at(group) for group in entry.slots):
-            return False
         read = {slots[place] for place in places}
         return read.pop() if len(read) == 1 else None
 

@@ -52,9 +52,9 @@ SAME = word_set("same equal equally difference tie tied")
 
 @cache
 def _alike() -> dict[str, str]:
-    rows = [row.split() for row in TABLES["alike"]]
+    rows = [[one, form] for form, one in TABLES["plural"].items()]
     rows += [verb.split("/") for verb in TABLES["irregular"].split()]
-    rows += [[one, form] for form, one in TABLES["plural"].items()]
+    rows += [row.split() for row in TABLES["alike"]]
     return {form: _bare_root(row[0]) for row in rows for word in row for form in (word, _bare_root(word))}
 
 
@@ -93,7 +93,9 @@ _COLOURED = {(root, "red") for value in _VALUES[0] for root in value}
 OPPOSITES |= {pair for row in _VALUES for sides in permutations(row, 2) for pair in product(*sides)}
 OPPOSITES -= {(one, other) for one, other in OPPOSITES if one == other}
 _KINDS: dict[str, set[str]] = {}
-for _general, *_special in [value.split() for row in (*TABLES["attributes"], *TABLES["kinds"]) for value in row.split("|")]:
+for _general, *_special in [
+    value.split() for row in (*TABLES["attributes"], *TABLES["kinds"]) for value in row.split("|")
+]:
     for _kind in _special:
         _KINDS.setdefault(root_of(_kind), set()).add(_general)
 _SHADES = SETS["shade"]
@@ -108,7 +110,12 @@ def generals(word: str) -> frozenset[str]:
 
 RELATIONS = frozenset(map(root_of, word_set(TABLES["relations"])))
 OPTIONAL = frozenset(
-    map(root_of, word_set("image scan view slice plane study section film time weather setting part area number down up sequence"))
+    map(
+        root_of,
+        word_set(
+            "image scan view slice plane study section film time weather setting part area number down up sequence"
+        ),
+    )
 )
 POSITION = word_set("left right upper lower middle top bottom corner background foreground center centre front back")
 FUNCTION = AUXILIARY.union(LINKING, LIGHT, PREPOSITIONS, THERE, DENYING, PRONOUNS, ARTICLES, POSITION)

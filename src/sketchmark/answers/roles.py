@@ -421,8 +421,6 @@ def also(line: Line, group: Group) -> tuple[frozenset[str], int]:
         token = line.tokens[place]
         if (token.text in words.SUBORDINATE or token.text == ";") and not token.letters:
             break
-        if token.text == "(" and not (place + 1 < len(line.tokens) and line.tokens[place + 1].form == "letter"):
-            break
         joined = line.text(place - 2) in _AND if place > 1 else False
         if token.letters and token.form != "weak" and (token.form != "noun" or joined):
             if line.denied(Group(place, place + 1, token.letters, token.form)):

@@ -83,7 +83,8 @@ _CONTRADICTED = re.compile(
 """A yes that the next words take back: `Yes, there is no lesion`."""
 _SENTENCE = re.compile(
     r"(?:^[^\w\n]{0,4}|(?<=[.!?:]\s)|(?<=[。！？、]))"
-    rf"(?:(?:and|so|but|well|ok|sure|indeed|answer:|hence|therefore|i'm afraid|i am afraid|sorry|unfortunately),? )?{_WHOLE}",
+    rf"(?:(?:and|so|but|well|ok|sure|indeed|answer:|hence|therefore"
+    rf"|i'm afraid|i am afraid|sorry|unfortunately),? )?{_WHOLE}",
     re.IGNORECASE | re.MULTILINE,
 )
 _TURNED = re.compile(rf"\b(?:but|however|yet),? (?:actually,? |in fact,? )?{_WHOLE}", re.IGNORECASE | re.MULTILINE)
@@ -105,7 +106,9 @@ _UNKNOWN = re.compile(any_word(word_set(TABLES["unknown"])), re.IGNORECASE)
 _ASKED = re.compile(TABLES["open_questions"])
 _EVEN = re.compile("(?:{0})[^.!?。\\n]{{1,30}}(?:{0})".format(any_word(word_set(TABLES["unsure"]))), re.IGNORECASE)
 """Two possibilities: `Maybe yes, maybe no`."""
-_FIRST_WORD = re.compile(r"\A\W{0,4}(yes|yeah|yep|no|nope)\b(?:\s?[,.:;!—–-]\s?|\s(?=(?:there|it|they|he|she|the|no|i)\b))", re.IGNORECASE)
+_FIRST_WORD = re.compile(
+    r"\A\W{0,4}(yes|yeah|yep|no|nope)\b(?:\s?[,.:;!—–-]\s?|\s(?=(?:there|it|they|he|she|the|no|i)\b))", re.IGNORECASE
+)
 
 
 _MARKS = re.compile("[👍✅✔✓👎❌✗✘]")
@@ -169,7 +172,10 @@ def read_yes_no(response: Any, question: str = "") -> Parsed[bool]:
 
 # Replies in other languages. No grammar is known here: a clause is compared with its question word by word.
 _ENGLISH = word_set("the are does did there this any were these it you they its")
-_ENGLISH_FIRST, _GERMANIC = word_set("is was can do has have"), word_set("de het een dit deze er hij ze zij je die das der")
+_ENGLISH_FIRST, _GERMANIC = (
+    word_set("is was can do has have"),
+    word_set("de het een dit deze er hij ze zij je die das der"),
+)
 _FOREIGN = TABLES["foreign"]
 _NO_WORD, _UNSURE, _NOBODY, _EITHER = (re.compile(_FOREIGN[name], re.I) for name in ("no", "unsure", "nobody", "or"))
 _PRONOUN = word_set(_FOREIGN["pronoun"])
@@ -186,7 +192,9 @@ _LONG_REPLY = 240
 def _read_foreign(text: str, question: str) -> bool | None:
     """Compare a short reply in another language than English with its question, clause by clause."""
     asked = written_out(question)
-    english = _ENGLISH.intersection(asked) or (asked[:1] and asked[0] in _ENGLISH_FIRST and not _GERMANIC.intersection(asked))
+    english = _ENGLISH.intersection(asked) or (
+        asked[:1] and asked[0] in _ENGLISH_FIRST and not _GERMANIC.intersection(asked)
+    )
     if len(text) > _LONG_REPLY or english or _UNSURE.search(text):
         return None
     if set(in_our_words(text).split()) & (HEDGE | {"or", "if", "?"}) or _EITHER.search(question):
@@ -214,6 +222,14 @@ def _said_so(clause: str, wanted: Sequence[str]) -> bool | None:
     more = [one for one in said if not any(_is_same(word, one) or _is_contrary(word, one) for word in wanted)]
     if len(opposed) > 1 or (opposed and denied):
         return None
+    described = [
+        one for one in more if any(one.startswith(stem) for row in _CONTRARY for side in row for stem in side)
+    ]
+    if (denied and described) or (opposed == wanted[:1] and len(wanted) > 2 and not is_wide(clause.strip())):
+        return None
+    places = [next((at for at, one in enumerate(said) if _is_same(word, one)), -1) for word in wanted]
+    if _THAN.search(clause) and len(wanted) > 2 and not denied and 0 <= places[-1] < places[0]:
+        return None  # of another subject: the words of a comparison are exchanged
     if not missing and wanted:
         return not (denied or opposed) if len(opposed) < len(wanted) or len(wanted) == 1 else None
     if denied:
@@ -226,7 +242,7 @@ def _said_so(clause: str, wanted: Sequence[str]) -> bool | None:
     return True if begins and missing == 1 and left[0] in wanted[:2] and left[0] != wanted[-1] else None
 
 
-_NONE = re.compile(_FOREIGN["none"], re.I)
+_NONE, _THAN = re.compile(_FOREIGN["none"], re.I), re.compile(_FOREIGN["than"], re.I)
 
 
 def _content(text: str) -> list[str]:
@@ -259,5 +275,9 @@ def _is_same(one: str, other: str) -> bool:
 
 
 def _is_contrary(one: str, other: str) -> bool:
-    sides = [{at for at, side in enumerate(row) for stem in side if word.startswith(stem)} for row in _CONTRARY for word in (one, other)]
+    sides = [
+        {at for at, side in enumerate(row) for stem in side if word.startswith(stem)}
+        for row in _CONTRARY
+        for word in (one, other)
+    ]
     return any(a and b and not a & b for a, b in zip(sides[::2], sides[1::2], strict=True))

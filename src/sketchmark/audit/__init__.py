@@ -102,7 +102,7 @@ def audit(run: Run, margin: float = MARGIN) -> Audit:
 
 
 Cost = Callable[[Mapping[str, int]], float]
-"""Usage → its cost: the number of calls, or money."""
+"""Usage, also of replies from the cache → its cost: the number of calls, or money."""
 
 
 def divided(run: Run, budget: float, cost: Cost, most_samples: int | None = None) -> dict[str, Division | str]:
@@ -113,7 +113,9 @@ def divided(run: Run, budget: float, cost: Cost, most_samples: int | None = None
         direct, own = task.rows.get("direct"), task.rows["own"]
         spread = gain_spread(direct, own, task.metric) if direct else None
         if direct is None or spread is None:
-            found[task.name] = "a plan needs direct and drawn episodes with --repeats 2 or more"
+            found[task.name] = (
+                "a plan needs two samples with direct and drawn episodes, each with --repeats 2 or more"
+            )
             continue
         price = _prices(direct, own, cost)
         if not spread.variance(1, 1):
@@ -264,12 +266,12 @@ def _shares(task: _Task, look: Look) -> list[Finding]:
         ),
         _share(
             "drawn wrongly", "drawn wrongly",
-            "Wrong drawings in {share} of {n} episodes.",
+            "Wrong drawings in {share} of {of}.",
             own, np.where(drawn < 0, np.nan, drawn == 0), look,
         ),
         _share(
             "follows corrupt", "follows corrupt",
-            "Follows a corrupted drawing in {share} of {n} episodes.",
+            "Follows a corrupted drawing in {share} of {of}.",
             corrupt, corrupt.metric(_FOLLOWS), look,
         ),
     )  # fmt: skip
@@ -286,7 +288,8 @@ def _share(name: str, label: str, words: str, rows: Rows, values: Floats, look: 
     half = (measured.high - measured.low) / 2
     more = max(1, math.ceil(measured.n * (half / look.margin) ** 2) - measured.n) if half > look.margin else None
     wide = f" It is not settled to within {100 * look.margin:.0f} points." if more else ""
-    sentence = words.format(share=_percent(measured), n=measured.n) + wide + _would_settle(more)
+    of = f"the episodes of {measured.n} samples" if rows.repeats else f"{measured.n} episodes"
+    sentence = words.format(share=_percent(measured), of=of) + wide + _would_settle(more)
     return Finding(
         name, label, "share", measured.mean, measured.low, measured.high, p=None, p_holm=None, n=measured.n,
         left_out=samples - measured.n, verdict="open" if more else "more", more_needed=more, sentence=sentence,

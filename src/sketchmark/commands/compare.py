@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+import math
 from collections.abc import Mapping
 from contextlib import nullcontext
 from dataclasses import asdict
@@ -119,9 +120,11 @@ def print_audit(
 
 
 def _plans(run: Path, budget: float | None, prices: Path | None, most: int | None) -> dict[str, Division | str]:
-    """Divide a budget: of calls, or of money if there are prices."""
+    """Divide a budget of calls, or of money if there are prices."""
     if budget is None:
         return {}
+    if not math.isfinite(budget):
+        raise BadInput(f"--plan {budget} is not a budget", "give a number of calls, or with --prices of money")
     from sketchmark.models.wrappers import price_of
 
     cost = price_of(prices, RunFolder.open(run).about().model.name) if prices else lambda usage: usage.get("calls", 0)

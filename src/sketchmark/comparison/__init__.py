@@ -60,7 +60,7 @@ from sketchmark.results.aggregate import results_before
 from sketchmark.results.gains import MODE_PAIRS, Pairs, pair
 from sketchmark.results.repeats import gain_spread
 from sketchmark.results.summary import withheld
-from sketchmark.stats.differences import holm
+from sketchmark.stats.differences import Difference, holm
 from sketchmark.stats.intervals import Interval
 from sketchmark.stats.power import Pilot
 
@@ -225,7 +225,7 @@ class _Work:
         if not len(pairs):
             self.notes.append(f"{before.task}: {label}: no sample is scored on both sides by {metric}")
             return
-        scores = pairs.scores()
+        scores, difference = pairs.scores(), pairs.difference()
         main = kind == "runs" or (before.mode, after.mode) == MODE_PAIRS[0]
         self.rows.append(
             TableRow(
@@ -235,14 +235,14 @@ class _Work:
                 kind="runs" if kind == "runs" else "modes",
                 before=_side(before, scores[0], rows[id(before)]),
                 after=_side(after, scores[1], rows[id(after)]),
-                difference=pairs.difference(),
+                difference=difference,
                 p_holm=None,
                 unpaired=pairs.unpaired,
                 unscored=pairs.unscored,
                 breakdowns=breakdowns(pairs, after.about.breakdown) if main else (),
                 drawing=split_by_drawing(pairs) if main and kind == "modes" else None,
                 plan=self._plan(pairs),
-                further=_further(rows[id(before)], rows[id(after)], metric, len(pairs)) if main else None,
+                further=_further(rows[id(before)], rows[id(after)], metric, difference) if main else None,
             )
         )
 
@@ -275,19 +275,22 @@ class _Work:
         self.notes.extend(f"{what}: compared anyway, although {line}" for line in found)
 
 
-def _further(before: Rows, after: Rows, metric: str, samples: int) -> Further | None:
-    """Return what more repeats would gain; None without repeats on both sides."""
+def _further(before: Rows, after: Rows, metric: str, found: Difference) -> Further | None:
+    """Return what more repeats would gain; None without repeats on both sides. The widths are in proportion to that
+    of the interval found, which for few samples is wider than the normal one."""
     spread = gain_spread(before, after, metric) if before.repeats and after.repeats else None
-    if spread is None:
+    if spread is None or found.low is None or found.high is None:
         return None
     repeats = min(1 + int(rows.arrays["repeat"].max()) for rows in (before, after))
     answers = 1 + int(after.arrays["branch"].max())
+    normal = spread.half_width(found.n, repeats, answers)
+    wider = (found.high - found.low) / 2 / normal if normal else 0.0
     return Further(
-        samples,
+        found.n,
         repeats,
-        spread.half_width(samples, repeats, answers),
-        spread.half_width(2 * samples, repeats, answers),
-        spread.half_width(samples, 2 * repeats, answers),
+        wider * normal,
+        wider * spread.half_width(2 * found.n, repeats, answers),
+        wider * spread.half_width(found.n, 2 * repeats, answers),
         spread.repeats_for_half(repeats, answers),
     )
 

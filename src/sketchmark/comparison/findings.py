@@ -88,7 +88,7 @@ _NO_REPEATS = "No number of repeats halves that; it takes"
 
 @dataclass(frozen=True)
 class Further:
-    """What more repeats or more samples would gain: half the width of the 95% interval now, after twice the samples
+    """Gain in precision from more repeats or samples: half the width of the 95% interval now, after twice the samples
     and after twice the repeats, and the repeats that halve it (None: no number does)."""
 
     samples: int

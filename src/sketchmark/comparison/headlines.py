@@ -187,7 +187,7 @@ def headline_of(cell: CellResult, headline: str = "") -> Mean | None:
     """Return the headline score; a number of the task's own totals has no interval."""
     name = headline or cell.headline
     own = own_numbers(cell, name).get(name)
-    return cell.metrics.get(name) or (None if own is None else Mean(own, (None, None), cell.n))
+    return cell.metrics.get(name) or (None if own is None else Mean(own, (None, None), cell.samples_of(name)))
 
 
 def score_of(cell: CellResult) -> str:
@@ -215,8 +215,8 @@ def single_table(results: Results, shown: Sequence[str], costs: Mapping[str, flo
             table.add(name, mean_of(found), bounds(found), *[guess_of(cell)] * guessed, str(found.n), *cost)
         elif own := own_numbers(cell, cell.headline):  # totals of the task's own code, by names of its own
             for label, value in own.items():
-                shown_value = mean_of(Mean(value, (None, None), cell.n))
-                table.add(f"{name}: {label}", shown_value, "", *[""] * guessed, str(cell.n), *cost)
+                found = Mean(value, (None, None), cell.samples_of(label))
+                table.add(f"{name}: {label}", mean_of(found), "", *[""] * guessed, str(found.n), *cost)
         else:
             table.add(name, "–")
             table.below += (f"{name}: {why_none(cell)}",)
@@ -254,11 +254,19 @@ def repeats_table(cells: Mapping[tuple[str, ...], Repeats], names: Sequence[str]
             *(one.agreement, best),
         )
         table.add(*labels, last, *map(mean_of, numbers))
+        table.below += tuple(f"{name}: {line}" for line in of_fewer_samples(one))
         if one.ties:
-            table.below += (f"{name}: votes are tied in {one.ties} samples.",)
+            table.below += (f"{name}: votes are tied in {one.ties} sample{'s' * (one.ties > 1)}.",)
         if one.variance and one.variance.sentence:
             table.below += (f"{name}: {one.variance.sentence}",)
     return table
+
+
+def of_fewer_samples(found: Repeats) -> Iterator[str]:
+    """Say that pass@k is not of all samples, as after a run that was killed while repeats were added."""
+    last, every = found.pass_at.get(str(found.repeats)), found.headroom
+    if last and every and last.n < every.random.n:
+        yield f"{last.n} of {every.random.n} samples have {found.repeats} repeats; pass@k and pass^k are of these."
 
 
 def by_scoring(cell: CellResult) -> dict[str, CellResult]:
@@ -367,21 +375,23 @@ def comparison_sentences(rows: Sequence[TableRow]) -> Iterator[str]:
         for run in runs:
             said = _sentence([_part(row) for row in gains if row.after.run == run], words)
             yield f"{run}: {said}" if len(runs) > 1 else said
-    yield from (f"{row.task}: {row.further.sentence}" for row in rows if row.further)
+    for row in rows:
+        if row.further:
+            yield f"{row.task}{f'.{row.after.mode}' if row.kind == 'runs' else ''}: {row.further.sentence}"
 
 
 def is_gain(row: TableRow) -> bool:
-    """Tell the gain by drawing from other differences."""
+    """Return whether a row is the gain by drawing."""
     return row.kind == "modes" and (row.before.mode, row.after.mode) == ("direct", DRAWN)
 
 
 def is_seeing(row: TableRow) -> bool:
-    """Tell the gain by seeing from other differences."""
+    """Return whether a row is the gain by seeing."""
     return row.kind == "modes" and (row.before.mode, row.after.mode) == SEEING
 
 
 def is_perception(row: TableRow) -> bool:
-    """Tell what perception loses from other differences."""
+    """Return whether a row is what perception loses."""
     return row.kind == "modes" and (row.before.mode, row.after.mode) == PERCEPTION
 
 

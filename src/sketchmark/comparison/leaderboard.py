@@ -38,10 +38,13 @@ class Standing(Struct, kw_only=True):
 
     gain: Gain | None
     n: int
-    """Scored episodes that have this score."""
+    """Samples that have this score."""
 
     played: int
     """All episodes."""
+
+    unscored: int
+    """Those without this score."""
 
     failures: dict[str, int]
     problem: str
@@ -73,6 +76,8 @@ def standings(run: RunView, metric: str = "") -> list[Standing]:
 def _standing(cell: CellView, metric: str, gain: Gain | None, repeats: Repeats | None) -> Standing:
     numbers = summary.live_result(cell)
     score = numbers.metrics.get(metric)
+    played = len(cell.episodes) or numbers.episodes
+    scored = int((~np.isnan(cell.rows.metric(metric))).sum()) if score else 0
     return Standing(
         cell=cell.name,
         task=cell.task,
@@ -83,7 +88,8 @@ def _standing(cell: CellView, metric: str, gain: Gain | None, repeats: Repeats |
         score=score,
         gain=gain,
         n=score.n if score else 0,
-        played=len(cell.episodes) or numbers.episodes,
+        played=played,
+        unscored=played - scored,
         failures=numbers.failures,
         problem=numbers.problem,
         usage=numbers.usage,
@@ -333,7 +339,7 @@ def _scores(board: Leaderboard, names: dict[str, str]) -> Table:
                 if one.task == task:
                     score = (mean_of(one.score), bounds(one.score)) if one.score else ("–", "")
                     gain = (mean_of(one.gain), bounds(one.gain)) if one.gain else ("", "")
-                    table.add(task, names[row.run], _played(one), *score, *gain, str(one.n), str(one.played - one.n))
+                    table.add(task, names[row.run], _played(one), *score, *gain, str(one.n), str(one.unscored))
     return table
 
 

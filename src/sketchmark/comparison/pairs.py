@@ -1,4 +1,4 @@
-"""Pairs of scores to compare: of two cells on the same samples, and of a cell with a published score.
+"""Pairs of scores to compare: two cells on the same samples, or a cell and a published score.
 
 Published scores enter no statistic except the test of whether the two agree.
 """

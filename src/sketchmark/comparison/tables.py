@@ -83,7 +83,7 @@ def _add_scores(table: Table, label: str, cell: CellResult, *, several: bool, gu
 
 def _numbers(cell: CellResult, headline: str) -> dict[str, Metric]:
     numbers = own_numbers(cell, headline).items()
-    own = {name: Metric(value, (None, None), cell.counts.get(name, cell.n)) for name, value in numbers}
+    own = {name: Metric(value, (None, None), cell.samples_of(name)) for name, value in numbers}
     return {**own, **cell.metrics} if headline in own else {**cell.metrics, **own}
 
 

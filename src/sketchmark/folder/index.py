@@ -7,6 +7,7 @@ disk one at a time; lines that a running run appends are taken in as they come.
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable, Iterator, Sequence
 from copy import copy
 from pathlib import Path
@@ -22,6 +23,7 @@ from sketchmark.folder.columns import Episodes, Rows
 from sketchmark.folder.format import EpisodeLine, RunRecord, ScoreRow
 from sketchmark.folder.lock import holder_of
 from sketchmark.folder.results_format import CellResult
+from sketchmark.settings import WHOLE, Shard
 from sketchmark.terminal import counted
 
 Value = TypeVar("Value")
@@ -62,6 +64,11 @@ class CellView:
     def version(self) -> int:
         """A number that changes whenever something was added."""
         return self._lines.version + self._scores.version
+
+    @property
+    def done(self) -> int:
+        """Number of episodes without further answers to a drawing."""
+        return int((self.episodes.arrays["branch"] == 0).sum())
 
     @property
     def episodes(self) -> Episodes:
@@ -205,6 +212,12 @@ class RunView:
             raise BadInput(f"this run has no {name[:80]!r}", f"it has: {', '.join(self.cells)}")
         return self.cells[name]
 
+    def wanted(self, cell: CellView) -> int | None:
+        """Return the number of episodes that were asked for, without further answers to a drawing; None: unknown."""
+        shard, asked = Shard.parse(self.about.shard) if self.about.shard else WHOLE, self.about.asked.get(cell.name)
+        size = shard.size(self.about.totals.get(cell.name, cell.limit))
+        return None if size is None else size * ((asked.repeats if asked else None) or 1)
+
     def baseline(self, cell: CellView) -> CellView | None:
         """Return the cell that a gain is measured against: the same task in direct mode."""
         base = self.cells.get(f"{cell.task}.direct")
@@ -256,7 +269,9 @@ def open_cells(run: RunView | Path | str, name: str) -> list[CellView]:
 def change(before: float | None, after: float | None) -> str | None:
     if before is None or after is None:
         return None
-    return "same" if before == after else "helped" if after > before else "hurt"
+    if math.isclose(before, after, rel_tol=1e-12, abs_tol=1e-12):  # means over different numbers of repeats
+        return "same"
+    return "helped" if after > before else "hurt"
 
 
 def outcome(value: float | None) -> str:

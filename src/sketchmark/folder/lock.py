@@ -174,7 +174,7 @@ def note_totals(folder: RunFolder, totals: Mapping[str, int]) -> None:
 
 
 def part_in_words(about: RunRecord, played: Mapping[str, int]) -> str:
-    """Describe a shard and how much of each cell it holds; empty for a whole run. `played`: cell → episodes."""
+    """Describe a shard and how much of each cell it holds; empty for a whole run. `played`: cell → samples."""
     if not about.shard:
         return ""
     counts: dict[str, list[str]] = {}

@@ -207,6 +207,8 @@ class CellResult(Struct, kw_only=True, omit_defaults=True):
     """As in run.json."""
     n: int
     """Scored episodes."""
+    samples: int | None = None
+    """Samples with a scored episode; absent: `n`, since each sample has one."""
     episodes: int
     """All episodes."""
     metrics: dict[str, Metric]
@@ -268,6 +270,10 @@ class CellResult(Struct, kw_only=True, omit_defaults=True):
     def spent(self) -> dict[str, int]:
         """Return the part of the usage that did not come from the cache."""
         return self.usage if self.paid is None else self.paid
+
+    def samples_of(self, name: str) -> int:
+        """Return the number of samples that a number of the task's own summary is of."""
+        return self.counts.get(name, self.n if self.samples is None else self.samples)
 
 
 class Gain(Struct, omit_defaults=True):

@@ -126,7 +126,7 @@ def places_lost(context: Context, why: str) -> LeftOut:
     """Report images between texts if the receiver takes texts and images separately."""
     kinds = [kind for kind, _ in groupby(context, key=lambda part: part.picture is not None)]
     interleaved = any(kinds[i : i + 3] == [False, True, False] for i in range(len(kinds)))
-    return (f"where the pictures stood among the texts: {why}",) if interleaved else ()
+    return (f"where the pictures were among the texts: {why}",) if interleaved else ()
 
 
 NATIVE_HISTORY = "native history"

@@ -125,7 +125,7 @@ class Drawing:
         self.shapes.append(Still(x, y, width, height, data))
 
     def mark(self, kind: str, x: float, y: float, radius: float, colour: str) -> None:
-        """Draw a mark whose shape tells it apart without its colour."""
+        """Draw a mark that is known by its shape, without its colour."""
         r, thick = radius, radius / 3.2
         if kind in ("circle", "ring"):
             self.shapes.append(Disc(x, y, r, colour if kind == "circle" else "card", colour, thick))

@@ -35,6 +35,7 @@ from sketchmark.report.gallery import Frames, gallery, opening_strips
 from sketchmark.report.story import Story, alignment, compared, findings, published, repeated_tables, story_of
 from sketchmark.results import summary
 from sketchmark.results.aggregate import results_before, warned
+from sketchmark.results.repeats import sample_count
 from sketchmark.results.scorings import told
 from sketchmark.tasks import RA_AL
 
@@ -143,7 +144,7 @@ def page(run: RunView) -> str:
         tag("title", f"{model} · Sketchmark"),
         tag("style", Html(style)),
     )
-    part = part_in_words(run.about, {name: len(cell.episodes) for name, cell in run.cells.items()})
+    part = part_in_words(run.about, {name: sample_count(cell.episodes) for name, cell in run.cells.items()})
     args = " ".join(f"{key}={value}" for key, value in run.about.model.args.items() if isinstance(value, SHOWN))
     ways = {f"{cell.mode} {condition(cell.draw_with)}" for cell in stored.values() if cell.draw_with}
     facts = (
@@ -251,7 +252,7 @@ def _scores(cells: Sequence[CellResult], readings: Sequence[str], stored: Mappin
                 if metric
                 else _none(cell),
                 *guess,
-                metric.n if metric else cell.n,
+                metric.n if metric else cell.samples_of(cell.headline),
                 _share(cell.cut),
                 _share(cell.unparsed),
                 ", ".join(f"{count} {kind}" for kind, count in cell.failures.items()) or "none",
@@ -361,9 +362,9 @@ def _drawn(run: RunView, found: Comparison) -> Html | None:
             with_interval(table.right),
             with_interval(table.wrong),
             table.right.right,
-            table.right.n - table.right.right,
+            table.right.other,
             table.wrong.right,
-            table.wrong.n - table.wrong.right,
+            table.wrong.other,
         ]
         for table in tables
     ]

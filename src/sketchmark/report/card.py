@@ -21,11 +21,13 @@ from msgspec.structs import replace
 from sketchmark.comparison.formats import markdown_text
 from sketchmark.files.jsonl import plain
 from sketchmark.folder import RunFolder
+from sketchmark.folder.columns import Episodes
 from sketchmark.folder.format import PEOPLE, CellRecord, RunRecord, condition
 from sketchmark.folder.results_format import CellResult, Metric
 from sketchmark.models.cache import ReplyRecord
 from sketchmark.models.layout import NATIVE_HISTORY
 from sketchmark.results.aggregate import own_numbers, why_none
+from sketchmark.results.repeats import sample_count
 from sketchmark.settings import Settings, command
 from sketchmark.stats.intervals import as_bracket, as_percent
 
@@ -46,7 +48,7 @@ def card(folder: RunFolder, path: str) -> str:
         "## What was run",
         _table(
             ("task.mode", "protocol", "canvas", "steps", "data", "samples", "prompts (SHA-256)"),
-            [_played(name, cell, results.get(name), about, path) for name, cell in cells.items()],
+            [_played(name, cell, folder.attempts(name), about, path) for name, cell in cells.items()],
         ),
         f"Prompts are in {_link('run.json', path, 'run.json')} under `cells`, NAME, `play`, `prompts`; the "
         "exact requests and replies are in the episodes file that each task links to.",
@@ -127,9 +129,10 @@ def _counted(found: Counter[str], of: str) -> str:
     return "; ".join([*named, *([f"and {len(found) - _MOST} more"] if len(found) > _MOST else [])])
 
 
-def _played(name: str, cell: CellRecord, summary: CellResult | None, about: RunRecord, path: str) -> tuple[str, ...]:
+def _played(name: str, cell: CellRecord, episodes: Episodes, about: RunRecord, path: str) -> tuple[str, ...]:
     limit = about.limits.get(name)
-    samples = f"{summary.episodes if summary else '?'}{f' (--limit {limit})' if limit is not None else ''}"
+    samples = f"{sample_count(episodes)}{f' (--limit {limit})' if limit is not None else ''}"
+    samples += f", {len(episodes)} episodes" * episodes.repeats
     source = {key: value for key, value in cell.source.items() if key != "seed"}
     return (
         _link(name, path, "episodes", f"{name}.jsonl"),
@@ -167,7 +170,8 @@ def _scores(cells: Mapping[str, CellRecord], results: Mapping[str, CellResult]) 
                 yield _text(name), _text(metric), _mean(found), guessed, str(found.n), _text(scoring)
         own = {} if cell.metrics else own_numbers(cell, cell.headline)
         for metric, value in own.items():
-            yield _text(name), _text(metric), as_percent(value), "", str(cell.n), _text(cell.scoring or "strict")
+            n, scoring = str(cell.samples_of(metric)), cell.scoring or "strict"
+            yield _text(name), _text(metric), as_percent(value), "", n, _text(scoring)
         if not (cell.metrics or own):
             yield _text(name), _text(about.headline), _text(why_none(cell)), "", "", ""
 
@@ -185,10 +189,10 @@ def _trouble(cells: Mapping[str, CellRecord], results: Mapping[str, CellResult])
 
 
 def _scored(cell: CellResult) -> int:
-    """Count the episodes with a headline score; the scored rows if the score is joint or withheld."""
-    if cell.headline in cell.metrics:
+    """Count the episodes with a headline score; the scored rows of repeats, or if the score is joint or withheld."""
+    if cell.headline in cell.metrics and not cell.repeats:
         return cell.metrics[cell.headline].n
-    return cell.n if cell.problem or cell.aggregate or not cell.headline else 0
+    return cell.n if cell.repeats or cell.problem or cell.aggregate or not cell.headline else 0
 
 
 def _usage(cells: Mapping[str, CellRecord], results: Mapping[str, CellResult]) -> Iterator[tuple[str, ...]]:

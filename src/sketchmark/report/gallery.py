@@ -103,7 +103,7 @@ def _only_left_out(rows: Rows) -> npt.NDArray[np.bool_]:
 
 
 def _first_of_each(failed: npt.NDArray[np.bool_], before: Floats, values: Floats) -> list[int]:
-    """Return the first rows of each kind that `pick` tells apart, in order: enough for every heading."""
+    """Return the first rows of each kind that `pick` distinguishes, in order: enough for every heading."""
     kinds = failed.astype(np.int8)
     with np.errstate(invalid="ignore"):
         changes = np.nan_to_num(np.sign(values - before), nan=2.0).astype(np.int8) + 1

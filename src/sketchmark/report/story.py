@@ -12,6 +12,7 @@ from sketchmark.audit import audit
 from sketchmark.audit.contrasts import settled_when
 from sketchmark.comparison import Comparison, compare
 from sketchmark.comparison.findings import PublishedTable
+from sketchmark.comparison.headlines import of_fewer_samples
 from sketchmark.episode.desk import CANVASES
 from sketchmark.errors import BadInput, RunConflict
 from sketchmark.folder.format import DRAWING_MODE, label_of
@@ -67,7 +68,12 @@ def repeated_tables(cells: Mapping[str, CellResult]) -> Html | None:
             room.append([name, *map(_share, (one.headroom.random, *choices))])
     image = ["Best by image score"] if drawn else []
     columns = ("Cell", "k", "Answers", "Mean", "pass@k", "pass^k", "Vote", *image, "Agreement")
-    sentences = [f"{name}: {one.variance.sentence}" for name, one in found.items() if one.variance]
+    sentences = [
+        f"{name}: {line}"
+        for name, one in found.items()
+        for line in (*of_fewer_samples(one), one.variance.sentence if one.variance else "")
+        if line
+    ]
     return join(
         as_table("k repeats of each sample, in percent with 95% intervals", columns, scores),
         as_table(
@@ -77,7 +83,7 @@ def repeated_tables(cells: Mapping[str, CellResult]) -> Html | None:
         )
         if sources
         else None,
-        tag("ul", *(tag("li", line) for line in sentences if not line.endswith(": "))),
+        tag("ul", *(tag("li", line) for line in sentences)),
         as_table(
             "Headroom: the score if the ground truth chose among drawings and answers",
             ("Cell", "Chosen at random", "Best drawing", "Best answer", "Best of all"),

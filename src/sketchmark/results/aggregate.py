@@ -37,7 +37,7 @@ from sketchmark.folder.lock import part_in_words
 from sketchmark.folder.results_format import Baseline, BenchmarkTotal, CellResult, Gain, Mean, Results
 from sketchmark.results import NO_VERDICT
 from sketchmark.results.gains import SEEING, correct, gain_of, gains
-from sketchmark.results.repeats import answer_codes, averaged, summarise_repeats
+from sketchmark.results.repeats import answer_codes, averaged, sample_count, summarise_repeats
 from sketchmark.results.rescore import first_of_each_kind, score_jointly
 from sketchmark.results.scorings import difference_in
 from sketchmark.results.summary import cell_result, describe, summarise, withheld
@@ -183,7 +183,7 @@ def aggregate(
         gains=gains(present, folder.scored) if len(present) > 1 else [],
         totals=_totals(folder, tasks, present, scorings or (), before),
         warnings=(before.warnings if before else []) if warnings is None else list(warnings),
-        part=part_in_words(about, {name: cell.episodes for name, cell in results.items()}),
+        part=part_in_words(about, {name: sample_count(folder.attempts(name)) for name in results if about.shard}),
     )
     write_json(folder.results_file, found)
 
@@ -226,7 +226,7 @@ def _summary(folder: RunFolder, cell: str, suffix: str, task: Task, seed: int, s
     rows = folder.scored(cell, suffix)
     summary = cell_result(rows.values(), lambda: folder.scores(cell, suffix), task, scoring, seed)
     if task.headline in summary.metrics and rows.repeats:
-        summary.repeats = summarise_repeats(rows, answer_codes(rows, folder.scores(cell, suffix)), task.headline)
+        summary.repeats = summarise_repeats(rows, answer_codes(folder.scores(cell, suffix)), task.headline)
     if not suffix and summary.failures.keys() - NO_VERDICT - {"truncated", "unparsed"}:
         summary.reasons = {**first_of_each_kind(folder.failed(cell)), **summary.reasons}
     return summary
@@ -383,7 +383,7 @@ def _baseline(name: str, guessed: Sequence[_Guessed], constants: Sequence[str]) 
 
 
 def _scored_samples(folder: RunFolder, cell: str) -> Array:
-    """Return where the line of each scored sample begins, in the order of the samples: of its first repeat."""
+    """Return where the line of each scored sample's first repeat begins, in the order of the samples."""
     episodes, rows = folder.attempts(cell), folder.scored(cell)
     mine, theirs = episodes.align(rows)
     first = (rows.arrays["repeat"][theirs] == 0) & (rows.arrays["branch"][theirs] == 0)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import groupby
 from statistics import fmean
 from typing import Any
 
@@ -49,7 +49,7 @@ def rounds(rows: Sequence[ScoreRow]) -> list[list[ScoreRow]]:
 
 
 def totals_over(rows: Sequence[ScoreRow], aggregate: Aggregate) -> Mapping[str, Any]:
-    """Return a task's own totals: of repeated episodes, the mean over the rounds."""
+    """Return a task's own totals; for repeated episodes, their mean over the rounds."""
     made = [aggregate([plain(row) for row in one]) for one in rounds(rows)] or [aggregate([])]
     if len(made) == 1:
         return made[0]
@@ -79,6 +79,10 @@ def sample_codes(rows: Columns[Any]) -> Whole:
 
     found: Whole = rows.kept("sample codes", made)
     return found
+
+
+def sample_count(rows: Columns[Any]) -> int:
+    return int(sample_codes(rows).max(initial=-1)) + 1 if rows.repeats else len(rows)
 
 
 def averaged(rows: Rows, values: Floats) -> tuple[Places, Floats]:
@@ -169,17 +173,17 @@ def _chosen(found: Repeats, rows: Rows, several: Places, answers: Whole, metric:
 UNPARSED, NO_ANSWER = -1, -2
 
 
-def answer_codes(rows: Rows, whole: Iterable[ScoreRow]) -> Whole:
+def answer_codes(rows: Iterable[ScoreRow]) -> Whole:
     """Return the number of each row's parsed answer: equal answers have equal numbers. `UNPARSED` is an answer
     without a vote, and `NO_ANSWER` a row whose scorer notes none."""
-    codes, places = Codes(), {key: place for place, key in enumerate(rows)}
-    found = np.full(len(rows), NO_ANSWER)
-    for row in whole:
+    codes = Codes()
+
+    def code(row: ScoreRow) -> int:
         if "unparsed" in row.flags:
-            found[places[row.key]] = UNPARSED
-        elif "answer" in row.notes:
-            found[places[row.key]] = codes(repr(row.notes["answer"]))
-    return found
+            return UNPARSED
+        return codes(repr(row.notes["answer"])) if "answer" in row.notes else NO_ANSWER
+
+    return np.fromiter(map(code, rows), np.int64)
 
 
 def _variance(scores: Nested, clusters: Whole) -> Variance:
@@ -221,7 +225,7 @@ def gain_spread(before: Rows, after: Rows, metric: str) -> Spread | None:
     """Return the spread of a paired gain between and within samples; None without repeats on both sides."""
     (mine, one), (theirs, other) = nested(before, metric), nested(after, metric)
     firsts, seconds = same_samples(before, mine, after, theirs)
-    return spread_of(one.take(firsts), other.take(seconds))
+    return spread_of(one.take(firsts), other.take(seconds), before.labels()[0][mine[firsts]])
 
 
 def same_samples(before: Rows, mine: Places, after: Rows, theirs: Places) -> tuple[Places, Places]:
@@ -255,37 +259,45 @@ _TRANSCRIPTS = LineReader(_Transcript, "an episode line")
 class Copies(Struct):
     """Repeats of a cell that are identical to an earlier repeat of the same sample."""
 
-    identical: int
+    identical: int = 0
     """Their number."""
-    of: int
+    of: int = 0
     """Repeats after the first of each sample."""
+    alike: int = 0
+    """Samples whose repeats are all identical."""
+    samples: int = 0
+    """Samples with several repeats."""
 
 
 def copies(folder: RunFolder, cell: str) -> Copies:
     """Count the repeats whose replies, texts and drawings, are all those of an earlier repeat."""
-    limit = folder.limit(cell)
-    newest: dict[tuple[str, int], bytes] = {}
-    for line in _TRANSCRIPTS.all(folder.episodes_file(cell)):
-        if not line.branch and (limit is None or line.index < limit):
-            said = [(turn.reply.text, turn.reply.picture) for turn in line.turns if turn.reply]
-            digest = hashlib.blake2b(msgspec.json.encode(said), digest_size=12).digest() if said else b""
-            newest[line.sample.id, line.repeat] = b"" if line.failure else digest
-    seen: dict[str, set[bytes]] = {}
-    found = Copies(0, 0)
-    for (sample, _), digest in sorted(newest.items()):
-        if digest:
-            before = seen.setdefault(sample, set())
-            found.of += bool(before)
-            found.identical += digest in before
-            before.add(digest)
+    episodes = folder.attempts(cell)
+    firsts = episodes.arrays["begin"][(episodes.arrays["branch"] == 0) & ~episodes.failed]
+    found = Copies()
+    lines = _TRANSCRIPTS.some(folder.episodes_file(cell), firsts)
+    for _, repeats in groupby(lines, lambda line: line.sample.id):
+        transcripts = [
+            msgspec.json.encode(said)
+            for line in repeats
+            if (said := [(turn.reply.text, turn.reply.picture) for turn in line.turns if turn.reply])
+        ]
+        different = len(set(transcripts))
+        found.identical += len(transcripts) - different
+        found.of += max(0, len(transcripts) - 1)
+        found.alike += different == 1 < len(transcripts)
+        found.samples += len(transcripts) > 1
     return found
 
 
 def told_of_copies(folder: RunFolder, cells: Sequence[str]) -> list[str]:
-    """Warn of repeated cells in which most repeats are identical."""
+    """Warn of repeated cells in which the repeats of most samples are all identical. Short answers are often equal by
+    chance, so single equal repeats show nothing."""
     told = []
+    why = "at temperature 0, or with a seed that the server keeps, a model repeats itself; short answers may be equal"
     for cell in cells:
-        if 2 * (found := copies(folder, cell)).identical > found.of:
-            why = "at temperature 0, or with a seed that the server keeps, a model repeats itself"
-            told.append(f"{cell}: {found.identical} of {found.of} repeats are identical to an earlier one ({why})")
+        if 2 * (found := copies(folder, cell)).alike > found.samples:
+            told.append(
+                f"{cell}: {found.identical} of {found.of} repeats are identical to an earlier one, all repeats of "
+                f"{found.alike} of {found.samples} samples ({why})"
+            )
     return told

@@ -79,7 +79,7 @@ async def fill_scores(
 
 @dataclass(frozen=True)
 class _Part:
-    """Where the lines begin of valid rows, in the order of the samples, and of episodes to score, in their file."""
+    """Beginnings of lines: valid rows in the order of samples, and episodes to score in the order of their file."""
 
     rows: Array
     episodes: Array
@@ -176,8 +176,8 @@ async def _scored(
     part: _Part | None = None,
     crew: Crew | None = None,
 ) -> Path:
-    """Write a complete score file next to the one it will replace: of all episodes, or of a `part` of them, with the
-    rows that are valid."""
+    """Write a complete score file next to the one it will replace. It covers all episodes, or a `part` of
+    them, and keeps the rows that are valid."""
     path = folder.scores_file(cell, suffix)
     new = path.with_name(f".{path.name}{_UNFINISHED}")
     new.unlink(missing_ok=True)
@@ -236,7 +236,7 @@ class _Job(Struct):
     cell: str
     scoring: str
     begins: list[int]
-    """Where the episodes' lines begin."""
+    """Beginnings of the episodes' lines."""
 
 
 class _Outcome(Struct):

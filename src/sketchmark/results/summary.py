@@ -72,7 +72,7 @@ def cell_result(
 
 def _explain(summary: CellResult, made: Totals) -> None:
     """Take over what a task says about its own numbers. The interval of a proportion stays in 0..1."""
-    summary.counts = {name: count for name, count in made.counts.items() if count != summary.n}
+    summary.counts = {name: count for name, count in made.counts.items() if count != summary.samples_of(name)}
     summary.remarks = made.remarks
     tables = [summary.metrics, *(group.metrics for groups in summary.by.values() for group in groups.values())]
     for name in made.proportions:
@@ -112,6 +112,7 @@ def summarise(given: Iterable[Score] | Rows, task: Task | None, seed: int = 0) -
     shown = rows.scored if not problem else np.zeros(len(rows), bool)
     return CellResult(
         n=int(rows.scored.sum()),
+        samples=len(np.unique(sample_codes(rows)[rows.scored])) if rows.repeats else None,
         episodes=len(rows),
         metrics=_metrics(rows, shown, seed),
         failures={flag: count for flag, count in flags.items() if flag not in ("left_out", "extracted")},
@@ -231,9 +232,10 @@ class Curve(Struct):
 
 
 class Answers(Mean):
-    """The headline score of some episodes, and the number that are completely right."""
+    """The headline score of some episodes, by sample, and how many of the episodes are completely right and not."""
 
     right: int = 0
+    other: int = 0
 
 
 class DrawingTable(Struct):
@@ -342,6 +344,5 @@ def _shown(cell: CellView) -> Mask:
 
 def _answers(cell: CellView, chosen: Mask) -> Answers:
     found = _mean(cell.headline, cell.rows, chosen)
-    _, values = _of_samples(cell.rows, np.where(chosen, cell.rows.metric(cell.headline), np.nan))
-    right = int((values >= 1).sum())
-    return Answers(found.mean, (found.low, found.high), found.n, right)
+    right = int((cell.rows.metric(cell.headline)[chosen] >= 1).sum())
+    return Answers(found.mean, (found.low, found.high), found.n, right, int(chosen.sum()) - right)

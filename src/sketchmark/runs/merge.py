@@ -164,6 +164,7 @@ async def merge(
             choice = choices[cell] = Choice(cell, max(one.repeats or 1 if one else 1 for one in asked))
             for one in choose(runs, choice):
                 choice.add(one)
+            choice.end_sample()
             gaps += gaps_in_words(choice, about.totals.get(cell), about.limits.get(cell), shards)
             notes += _said(choice)
     for note in notes:
@@ -342,7 +343,7 @@ class Names:
 
 @dataclass
 class Choice:
-    """What a cell of the merged run is made of, counted in the order of the samples."""
+    """Sources of a cell of the merged run, in the order of the samples."""
 
     cell: str
     repeats: int = 1
@@ -356,13 +357,16 @@ class Choice:
     """Numbers below it without an episode."""
     lacking: array[int] = field(default_factory=lambda: array("q"))
     """Numbers of samples without some repeat."""
+    answered: dict[int, array[int]] = field(default_factory=dict)
+    """Number of answers to a drawing → numbers of the samples with so few, at least."""
     alike: Names = field(default_factory=Names)
     """Episodes that several folders hold with the same answer."""
     mended: Names = field(default_factory=Names)
     """Episodes that failed in one folder and did not in another."""
     lost: Names = field(default_factory=Names)
     """Episodes to rerun, since some of their images are missing."""
-    _held: set[int] = field(default_factory=set)
+    _held: dict[int, int] = field(default_factory=dict)
+    """Repeats of the last sample → the answers to their drawings; none after a failure."""
 
     def add(self, one: Try) -> None:
         """Count the next episode."""
@@ -370,12 +374,24 @@ class Choice:
         self.failed += not one.finished
         self.runs.add(one.run)
         if one.index != self.last:
+            self.end_sample()
             self.missing.extend(range(self.last + 1, one.index))
-            self.last, self._held = one.index, set()
-            self.lacking.append(one.index)
-        self._held.add(one.repeat)
-        if self.lacking and self.lacking[-1] == one.index and self._held.issuperset(range(self.repeats)):
-            self.lacking.pop()
+            self.last = one.index
+        self._held[one.repeat] = self._held.get(one.repeat, 0) + (not one.failed)
+
+    def end_sample(self) -> None:
+        """Note what the last sample lacks."""
+        if self._held and not self._held.keys() >= set(range(self.repeats)):
+            self.lacking.append(self.last)
+        if fewest := min(filter(None, self._held.values()), default=0):
+            self.answered.setdefault(fewest, array("q")).append(self.last)
+        self._held = {}
+
+    @property
+    def unanswered(self) -> list[int]:
+        """Numbers of samples with fewer answers to a drawing than others have."""
+        most = max(self.answered, default=0)
+        return sorted(number for answers, numbers in self.answered.items() if answers < most for number in numbers)
 
 
 def choose(runs: Sequence[RunFolder], choice: Choice) -> Iterator[Try]:
@@ -509,6 +525,10 @@ def gaps_in_words(choice: Choice, total: int | None, limit: int | None, shards: 
     if choice.lacking:
         where = _by_shard(choice.lacking, total, shards)
         told.append(f"{choice.cell}: {len(choice.lacking)} samples lack some of {choice.repeats} repeats: {where}")
+    if unanswered := choice.unanswered:
+        where = _by_shard(unanswered, total, shards)
+        answers = max(choice.answered)
+        told.append(f"{choice.cell}: {len(unanswered)} samples lack some of {answers} answers: {where}")
     if choice.lost:
         told.append(f"{choice.cell}: pictures are lost of {choice.lost}")
     return told

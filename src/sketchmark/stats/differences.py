@@ -72,6 +72,9 @@ def _verdict(low: float, high: float) -> Agreement:
     return "compatible" if low >= -NEAR and high <= NEAR else "too few to tell"
 
 
+_ROUNDING = 1e-12
+"""Equal means over different numbers of repeats differ by less than this, relative to the scores."""
+
 EXACT_UP_TO = 16
 """Non-zero differences up to which all sign patterns (65,536) are tried."""
 PERMUTATIONS = 9_999
@@ -113,6 +116,7 @@ def paired_difference(
         share = paired_difference(before / WHOLE, after / WHOLE, clusters, seed)
         return replace(share, **{end: WHOLE * getattr(share, end) for end in ("mean", "low", "high")})
     d = after - before
+    d[np.abs(d) <= _ROUNDING * max(1.0, float(np.abs(both).max(initial=0)))] = 0
     n = len(d)
     helped, hurt = int(np.count_nonzero(d > 0)), int(np.count_nonzero(d < 0))
     if n == 0:

@@ -64,9 +64,9 @@ class Clusters:
         """Return (factor for the variance, degrees of freedom) if the items of a cluster correlate so much.
 
         Bell and McCaffrey assume independent items. If the items of a few large clusters are alike, those clusters
-        alone decide the variance, and an interval that counts the small ones too is far too narrow. Satterthwaite's
-        degrees of freedom follow from the covariance of the clusters' residuals; with clusters of equal size both
-        numbers stay the same.
+        decide the variance by themselves, and an interval that counts the small ones too is far too narrow.
+        Satterthwaite's degrees of freedom follow from the covariance of the clusters' residuals. With clusters of
+        equal size both numbers stay the same.
         """
         n, total = self.sizes, float(self.sizes.sum())
         spread = n * (1 - likeness) + n * n * likeness

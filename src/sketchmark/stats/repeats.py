@@ -26,6 +26,7 @@ from sketchmark.stats.intervals import (
     normal_quantile,
     numbered,
     studentised,
+    t_quantile,
 )
 
 
@@ -271,10 +272,14 @@ def _floored(found: Interval, factor: float = 1.0) -> Interval:
     return replace(made, low=low, high=high)
 
 
+_MOST_DF = 10_000
+"""Degrees of freedom beyond which t is normal to four digits."""
+
+
 @dataclass(frozen=True)
 class Spread:
-    """Variance of a paired gain: of its true value between samples, and of one direct episode, one drawing and one
-    answer to a drawing."""
+    """Variance of a paired gain, by source: true values of samples, one direct episode, one drawing, one answer to
+    a drawing."""
 
     between: float
     direct: float
@@ -287,7 +292,8 @@ class Spread:
         return (self.between + within / repeats) / samples
 
     def half_width(self, samples: int, repeats: int, answers: int = 1) -> float:
-        return normal_quantile(UPPER) * math.sqrt(self.variance(samples, repeats, answers))
+        """Return half the width of the 95% interval of the mean gain, by t: samples are what it is a mean of."""
+        return t_quantile(UPPER, min(samples - 1, _MOST_DF)) * math.sqrt(self.variance(samples, repeats, answers))
 
     def repeats_for_half(self, repeats: int, answers: int = 1) -> int | None:
         """Return the repeats that halve the interval of the same samples; None if no number does."""
@@ -296,9 +302,10 @@ class Spread:
         return math.ceil(within / left - 1e-9) if left > 0 and within > 0 else None
 
 
-def spread_of(direct: Nested, drawn: Nested) -> Spread | None:
+def spread_of(direct: Nested, drawn: Nested, clusters: Labels | None = None) -> Spread | None:
     """Measure the spread of a gain in a run with repeats, sample by sample; None without two repeats on both sides. A
-    part that is negative by chance counts as 0. Without several answers, answers count as part of the drawing."""
+    part that is negative by chance counts as 0. Without several answers, answers count as part of the drawing.
+    Clusters add to the variance between samples: further samples are supposed to be clustered alike."""
     both = np.flatnonzero((direct.sample.sizes > 1) & (drawn.sample.sizes > 1))
     if len(both) < 2:
         return None
@@ -306,8 +313,11 @@ def spread_of(direct: Nested, drawn: Nested) -> Spread | None:
     read = other.between_answers
     answer = 0.0 if np.isnan(read).all() else float(np.nanmean(read))
     noise = float(one.noise.mean() + other.noise.mean())
+    gains = Clusters.of(other.means - one.means, None if clusters is None else np.asarray(clusters)[both])
+    if len(gains.sizes) < 2:
+        return None
     return Spread(
-        between=max(0.0, float(np.var(other.means - one.means, ddof=1)) - noise),
+        between=max(0.0, gains.variance_of_mean()[0] * len(both) - noise),
         direct=float(one.between_drawings.mean()),
         drawing=max(0.0, float(other.between_drawings.mean()) - answer),
         answer=answer,
@@ -328,7 +338,7 @@ class Prices:
 
 @dataclass(frozen=True)
 class Division:
-    """How to divide a budget, its cost, and half the width of the gain's 95% interval."""
+    """Division of a budget, its cost, and half the width of the gain's 95% interval."""
 
     samples: int
     repeats: int
@@ -339,7 +349,7 @@ class Division:
 
 MOST_ANSWERS = 100
 _NEXT = 200
-"""Repeats beyond the first to try: whole numbers of samples and repeats rarely use up a budget."""
+"""Numbers of repeats, and of samples, to try: whole numbers rarely use up a budget."""
 
 
 def divide(budget: float, spread: Spread, prices: Prices, most_samples: int | None = None) -> Division | None:
@@ -348,35 +358,33 @@ def divide(budget: float, spread: Spread, prices: Prices, most_samples: int | No
 
     While there are new samples, one repeat of each is best: a repeat costs as much as a sample and removes less
     variance. Repeats begin where the samples end. Whole numbers leave a part of the budget, so the next numbers of
-    repeats are tried too.
+    repeats and samples are tried too, and all numbers of answers.
     """
     found = [
-        (spread.variance(samples, repeats, answers), prices.of(samples, repeats, answers), samples, repeats, answers)
-        for answers in range(1, _most_answers(spread, prices) + 1)
+        (
+            spread.half_width(samples, repeats, answers),
+            prices.of(samples, repeats, answers),
+            samples,
+            repeats,
+            answers,
+        )
+        for answers in range(1, (MOST_ANSWERS if spread.answer else 1) + 1)
         for samples, repeats in _affordable(budget / prices.of(1, 1, answers), most_samples)
     ]
     if not found:
         return None
-    _, cost, samples, repeats, answers = min(found)
-    return Division(samples, repeats, answers, cost, spread.half_width(samples, repeats, answers))
+    half_width, cost, samples, repeats, answers = min(found)
+    return Division(samples, repeats, answers, cost, half_width)
 
 
 def _affordable(episodes: float, most_samples: int | None) -> Iterator[tuple[int, int]]:
     """Yield (samples, repeats) worth trying with so many episodes."""
-    first = max(1, int(episodes / most_samples + 1e-9)) if most_samples else 1
-    for repeats in range(first, first + _NEXT):
-        samples = int(episodes / repeats + 1e-9)
-        samples = min(samples, most_samples) if most_samples else samples
-        if samples > 1:
-            yield samples, repeats
-
-
-def _most_answers(spread: Spread, prices: Prices) -> int:
-    """Return a number of answers beyond which more cannot help, even if a sample is the only source of variance."""
-    rest = spread.direct + spread.drawing
-    if not spread.answer:
-        return 1
-    if not prices.answer or not rest:
-        return MOST_ANSWERS
-    best = math.sqrt(spread.answer * (prices.direct + prices.drawing) / (rest * prices.answer))
-    return min(MOST_ANSWERS, math.ceil(best) + 1)
+    whole = int(episodes + 1e-9)
+    if most_samples is None or whole <= most_samples:
+        found = [(whole, 1)]
+    else:
+        first = whole // most_samples
+        found = [(min(most_samples, whole // repeats), repeats) for repeats in range(first, first + _NEXT)]
+        fewest = max(2, most_samples - _NEXT)
+        found += [(samples, whole // samples) for samples in range(fewest, most_samples + 1)]
+    yield from ((samples, repeats) for samples, repeats in found if samples > 1)

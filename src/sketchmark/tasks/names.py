@@ -82,7 +82,7 @@ class IncludedFiles:
         return None
 
     def worlds(self) -> dict[str, Callable[[], ModuleType]]:
-        """The files that define a WORLD, by the name of the file (`__init__.py`: of its folder); read, not run."""
+        """The files that define a WORLD, by name (for `__init__.py` that of its folder). They are read, not run."""
         found = [path for path in (*self._by_hand, *map(Path.resolve, self._waiting)) if defines_world(path)]
         return {
             (path.parent.name if path.name == "__init__.py" else path.stem): functools.partial(self._run, path)
@@ -136,7 +136,7 @@ class CodeNames:
         return _target(dotted) is not None or self._of_a_world(dotted) is not None
 
     def _of_a_world(self, alias: str) -> Any:
-        """What an alias of a world stands for, or None."""
+        """Return the code that an alias of a world names, or None."""
         name, _, code = alias.partition(".")
         if name in self.worlds:
             return self.worlds[name].code(code or _SAMPLES)

@@ -393,8 +393,8 @@ def card(run: RunView, hit: Hit) -> dict[str, Any]:
 
 
 def counterpart(cell: CellView, record: EpisodeLine) -> str | None:
-    """Return the episode of another cell that belongs to this one: of the same repeat and answer, else of the same
-    repeat, else the first of the sample; None if there is none."""
+    """Return the episode of another cell that belongs to this one: the same repeat and answer, else the same repeat,
+    else the first of the sample; None if there is none."""
     sample = record.sample.id
     keys = record.key, episode_key(sample, record.repeat), sample
     return next((key for key in keys if key in cell.episodes), None)

@@ -125,8 +125,8 @@ class RunList:
 def run_row(run: RunView) -> dict[str, Any]:
     """Return what every page says about a run: its model, state, tags, progress and cells."""
     about = run.about
-    asked = sum(filter(None, (about.totals.get(name) or about.limits.get(name) for name in run.cells)))
-    played = sum(len(cell.episodes) for cell in run.cells.values())
+    wanted = sum(run.wanted(cell) or 0 for cell in run.cells.values())
+    done = sum(cell.done for cell in run.cells.values())
     return {
         "run": run.key,
         "model": run.model,
@@ -137,8 +137,8 @@ def run_row(run: RunView) -> dict[str, Any]:
         "state": run.state(time.time()),
         "why": about.ended.why if about.ended else "",
         "version": run.version,
-        "episodes": played,
-        "progress": played / asked if asked and played <= asked else None,
+        "episodes": sum(len(cell.episodes) for cell in run.cells.values()),
+        "progress": done / wanted if wanted and done <= wanted else None,
         "cells": [cell_row(cell) for cell in run.cells.values()],
     }
 

@@ -40,7 +40,7 @@ _PAIRS = 400
 
 @dataclass(frozen=True)
 class Extent:
-    """What an export holds: estimated before it is written, counted afterwards."""
+    """Contents of an export: estimated before it is written, counted afterwards."""
 
     runs: int
     episodes: int

@@ -26,7 +26,7 @@ from sketchmark.folder.index import CellView, RunView, change, outcome
 from sketchmark.folder.records import said
 from sketchmark.media import Picture
 from sketchmark.results.gains import paired
-from sketchmark.results.repeats import sample_codes
+from sketchmark.results.repeats import averaged, sample_codes
 from sketchmark.view import media
 from sketchmark.view.media import Thumbnails
 from sketchmark.view.query import (
@@ -239,9 +239,9 @@ class Views:
                 ("compare", before.name, right.key, right.version, after.name),
                 lambda: paired(before, after, family_of(left, right, before, after)),
             )
-            there = set(after.episodes)
-            samples = [sample for sample in before.order() if sample in there]
-            values = before.values(samples), after.values(samples)
+            sides = _by_sample(before), _by_sample(after)
+            samples = [sample for sample in sides[0] if sample in sides[1]]
+            values = tuple([side[sample] for sample in samples] for side in sides)
             became = [change(*each) for each in zip(*values, strict=True)]
         table = {"helped": 0, "hurt": 0, "right": 0, "wrong": 0}
         for kind, count in Counter(zip(became, ((one or 0) >= 1 for one in values[1]), strict=True)).items():
@@ -263,6 +263,7 @@ class Views:
             "family": len(family_of(left, right, before, after)),
             "differs": _settings_that_differ(before, after),
             "counts": table,
+            "repeated": before.episodes.repeats or after.episodes.repeats,
             "total": len(shown),
             "page": page,
             "pages": max(1, -(-len(shown) // size)),
@@ -394,12 +395,22 @@ def _choices(run: RunView) -> list[dict[str, str]]:
     ]
 
 
+def _by_sample(cell: CellView) -> dict[str, float | None]:
+    """Return the headline score of each sample in the order of the task: the mean over its repeats."""
+    if not cell.episodes.repeats:
+        samples = cell.order()
+        return dict(zip(samples, cell.values(samples), strict=True))
+    at, means = averaged(cell.rows, cell.rows.metric(cell.headline))
+    scored = dict(zip(cell.rows.samples.take(at), means.tolist(), strict=True))
+    return {sample: scored.get(sample) for sample in dict.fromkeys(cell.episodes.samples)}
+
+
 def _matrix(cells: Sequence[CellView | None]) -> dict[str, Any]:
     """Return the samples that every run has, those on which the runs disagree first."""
-    having = [cell for cell in cells if cell]
-    everywhere = set[str].intersection(*(set(cell.episodes) for cell in having)) if having else set()
-    shared = [sample for sample in having[0].order() if sample in everywhere] if having else []
-    by_cell = [[outcome(value) for value in cell.values(shared)] if cell else [""] * len(shared) for cell in cells]
+    tables = [_by_sample(cell) if cell else None for cell in cells]
+    having = [table for table in tables if table is not None]
+    shared = [sample for sample in having[0] if all(sample in table for table in having)] if having else []
+    by_cell = [[outcome(table[sample]) if table else "" for sample in shared] for table in tables]
     outcomes = dict(zip(shared, map(list, zip(*by_cell, strict=True)), strict=True)) if shared else {}
     disagreed = [sample for sample in shared if len(set(filter(None, outcomes[sample]))) > 1]
     differing = set(disagreed)

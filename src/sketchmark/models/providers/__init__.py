@@ -32,7 +32,7 @@ class Provider:
     """It sends sounds to models that take them."""
 
     families: tuple[str, ...] = ()
-    """How the names of its models begin, to suggest it for a name without a provider."""
+    """First letters of its models' names, to suggest it for a name without a provider."""
 
     by_world: bool = False
     """Its models act in the known worlds: `make` takes these after the name."""

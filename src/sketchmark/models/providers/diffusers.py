@@ -252,7 +252,7 @@ class Diffusers(Model):
         settings = _completed(kind, context, settings | self._call)
         cut = await asyncio.to_thread(_cut, kind, self._counter, prompt, settings)
         images = tuple([await asyncio.to_thread(picture.image) for picture in context.pictures])
-        seed = (self._seed if options.seed is None else options.seed) + options.repeat
+        seed = self._seed + options.repeat if options.seed is None else options.seed
         job = _Job(prompt, images, seed, tuple(sorted(settings.items())))
         reply = await self._batcher.submit(job, self._group(job))
         return replace(reply, left_out=(*no_sounds, *no_texts, *no_images, *places, *cut))
@@ -312,7 +312,7 @@ class Diffusers(Model):
         return images if kind.pictures > 1 or len(images) > 1 else images[0]
 
     def _reply(self, job: _Job, image: Any, flagged: bool) -> Reply:
-        """Return the drawing. Of several images that were made for one prompt (layers, frames) it is the last."""
+        """Return the drawing: the last of several images that were made for one prompt (layers, frames)."""
         usage = Usage(pictures_in=len(job.images), pictures_out=1)
         while isinstance(image, list | tuple):
             image = image[-1] if image else None
@@ -462,8 +462,9 @@ def _completed(pipeline: type, context: Context, settings: dict[str, Any]) -> di
 
 
 def _counter(pipeline: Any) -> Any:
-    """Return a copy of the tokenizer that cuts off a long prompt, if one does. Of several the last counts: it has the
-    longest limit. A copy, because a call sets a tokenizer's truncation for all threads, also for a drawing's."""
+    """Return a copy of the tokenizer that cuts off a long prompt, if one does. The last of several counts, since it
+    has the longest limit. It is a copy, because a call sets a tokenizer's truncation for all
+    threads, also for a drawing's."""
     source = inspect.getsource(inspect.getmodule(type(pipeline)) or type(pipeline))
     if "truncation=True" not in source or _kind(type(pipeline)).reads_all:
         return None

@@ -338,7 +338,7 @@ def _order_lost(processor: Any, context: Context, rendered: str) -> tuple[str, .
         wanted = mark if part.text is None else part.text.strip()
         found = rendered.find(wanted, place)
         if found < 0:
-            return ("where the pictures stood among the texts: the chat template moves them",)
+            return ("where the pictures were among the texts: the chat template moves them",)
         place = found + len(wanted)
     return ()
 

@@ -87,7 +87,7 @@ class Janus(TransformersChat):
 
     async def draw(self, context: Context, options: Options) -> Reply:
         weights = await self.weights()
-        texts, left_out = layout.newest_pictures(context, 0, "Janus draws from text alone")
+        texts, left_out = layout.newest_pictures(context, 0, "Janus draws only from text")
         if not texts.texts:
             raise CallFailed("no_text", "Janus draws from text, and the context has none")
         prompt = await asyncio.to_thread(lambda: Prompt(render(weights.processor, texts), [], {}, options.stream))
@@ -150,7 +150,7 @@ class Emu3(TransformersChat):
 
     async def draw(self, context: Context, options: Options) -> Reply:
         await self.weights()
-        texts, left_out = layout.newest_pictures(context, 0, "Emu3 draws from text alone")
+        texts, left_out = layout.newest_pictures(context, 0, "Emu3 draws only from text")
         if not texts.texts:
             raise CallFailed("no_text", "Emu3 draws from text, and the context has none")
         prompt = Prompt("\n".join(texts.texts), [], {}, options.stream)

@@ -85,7 +85,7 @@ class Source:
 
     @property
     def is_text_only(self) -> bool:
-        """Return whether a folder's config is that of a model without images. Of an id on the hub it is not known
+        """Return whether a folder's config is that of a model without images; for an id on the hub this is unknown
         before loading."""
         try:
             config = json.loads((Path(self.pretrained) / "config.json").read_text("utf-8"))
@@ -148,7 +148,7 @@ def _bits(owner: str, args: Arguments) -> str | None:
 
 @dataclass(frozen=True)
 class Wording:
-    """How a context is put to the chat template: lmms-eval's arguments of the same names, and the template's own."""
+    """Arguments of the chat template: lmms-eval's arguments of the same names, and the template's own."""
 
     system_prompt: str = ""
     """Shown before a context that has no system message."""

@@ -25,7 +25,7 @@ let showing = 0;
 let refresh = null;
 let seen = null;
 
-/** Go to another view; `replace` for changes of a filter, which are no new place to come back to. */
+/** Go to another view; `replace` for changes of a filter, which the back button skips. */
 export function go(to, { replace = false } = {}) {
   history[replace ? "replaceState" : "pushState"](null, "", to);
   show({ keepScroll: replace });

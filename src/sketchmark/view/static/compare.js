@@ -37,7 +37,7 @@ export async function showCompare(parameters, go) {
         { class: "compare" },
         el("nav", { class: "panel pair-list", "aria-label": "Samples" }, pairs(data, sample, to, asked)),
         sides.length
-          ? el("section", { class: "panel both" }, el("div", { class: "bar" }, el("h2", {}, name(sample)), changeTag(pair?.change)), el("div", { class: "sides" }, sides))
+          ? el("section", { class: "panel both" }, el("div", { class: "bar" }, el("h2", {}, name(sample)), changeTag(pair?.change), data.repeated && pair ? el("span", { class: "quiet" }, `${percent(pair.a)} → ${percent(pair.b)}, means over all repeats; the first is shown`) : null), el("div", { class: "sides" }, sides))
           : empty("No sample is in both", "Choose two cells of the same task."),
       ),
     ],

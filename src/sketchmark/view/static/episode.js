@@ -60,7 +60,7 @@ function repeats(data, to) {
     el(
       "a",
       { class: "answered", href: to([data.cell, one.sample]), "aria-current": one.sample === data.sample ? "page" : null },
-      sign(one.outcome), " ", columns.get(one.repeat).length > 1 ? el("span", { class: "quiet small" }, `answer ${one.branch + 1}: `) : null, answerLine(one.answer, one.expected), " ", one.flags.map((flag) => pill(flag, "bad")),
+      sign(one.outcome), " ", columns.get(one.repeat).length > 1 ? el("span", { class: "quiet small" }, `answer ${one.branch}: `) : null, answerLine(one.answer, one.expected), " ", one.flags.map((flag) => pill(flag, "bad")),
     );
   const left = data.repeated - data.repeats.length;
   return el(
@@ -74,7 +74,7 @@ function repeats(data, to) {
         el(
           "li",
           { class: episodes.some((one) => one.sample === data.sample) ? "panel now" : "panel" },
-          el("h3", {}, `Repeat ${repeat + 1} `, el("span", { class: `quiet small ${drawingsInWords(episodes[0]).startsWith("✕") ? "bad" : ""}` }, drawingsInWords(episodes[0]))),
+          el("h3", {}, `Repeat ${repeat} `, el("span", { class: `quiet small ${drawingsInWords(episodes[0]).startsWith("✕") ? "bad" : ""}` }, drawingsInWords(episodes[0]))),
           episodes[0].strip.length ? miniStrip(data.run, { ...episodes[0], input: null, sounds: 0 }) : null,
           episodes.map(answer),
         ),

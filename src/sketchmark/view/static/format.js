@@ -2,7 +2,7 @@
 
 const MINUS = "\u2212";
 
-/** A share in points; a number that is no share as it is. Its interval tells, where it is small itself. */
+/** A share in points; other numbers as they are. The interval decides, because the number itself may be small. */
 const inPoints = (value, ci = []) => ([value, ...ci].every((end) => end === null || Math.abs(end) <= 1) ? 100 * value : value);
 
 /** Halves away from zero, as `rounded` in stats/intervals.py has it: the same number in terminal, report and viewer. */
@@ -52,7 +52,7 @@ const PLACES = {
   source: "code",
 };
 const condition = (way) => (way ? ` ${way === "native history" ? "with" : "by"} ${way}` : "");
-/** A condition in plain words, as in the charts: the canvas of visual_cot, or else the mode. */
+/** A condition as the charts name it: the canvas of visual_cot, or else the mode. */
 export const played = (cell) => {
   const place = cell.mode === "visual_cot" ? cell.canvas : cell.mode;
   const beside = cell.mode !== "visual_cot" && cell.canvas && cell.canvas !== "own" ? `, ${cell.canvas} canvas` : "";

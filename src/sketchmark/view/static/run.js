@@ -192,9 +192,9 @@ function drawn(found) {
     `${percent(one.right.mean, one.right.ci95)} ${bracket(one.right.ci95)}, n = ${one.right.n}`,
     `${percent(one.wrong.mean, one.wrong.ci95)} ${bracket(one.wrong.ci95)}, n = ${one.wrong.n}`,
     one.right.right,
-    one.right.n - one.right.right,
+    one.right.other,
     one.wrong.right,
-    one.wrong.n - one.wrong.right,
+    one.wrong.other,
   ]);
   return el(
     "section",

@@ -103,7 +103,7 @@ export function inputs(data) {
   ];
 }
 
-/** As the scorer says; without its verdict, a board that reads differently. Other pixels alone are no error. */
+/** As the scorer says; without its verdict, a board that reads differently. Different pixels are not an error. */
 export const isWrong = (frame) => frame.right === false || (frame.right === null && frame.differs && frame.kind === "cells");
 
 /** Every drawing with the text before it; the ground truth only where it differs. */
