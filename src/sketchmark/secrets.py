@@ -85,7 +85,7 @@ def redact_all(value: Any) -> Any:
     if not isinstance(value, dict | list | tuple):
         return value
     # Hardly any reply holds a key, and one long text is searched faster than many short ones.
-    everything = "\0".join(texts_in(value))
+    everything = "\0".join(texts_in(value)) if _spellings else ""
     if not any(spelling in everything for spelling in _spellings):
         return list(value) if isinstance(value, tuple) else value
     if isinstance(value, dict):

@@ -163,8 +163,26 @@ def python_literal(text: str) -> Any:
         raise ValueError(f"not a Python literal: {text[:60]!r}") from error
 
 
+@cache
+def _decoder(kind: type[msgspec.Struct]) -> msgspec.json.Decoder[Any]:
+    return msgspec.json.Decoder(kind)
+
+
+def _directly(record: msgspec.Struct) -> bytes | None:
+    """Encode a record without `plain`, in a fifth of its time. None if it would not be read back as it is: it holds a
+    value that JSON lacks, or may be too deep."""
+    try:
+        line = msgspec.json.encode(record)
+        shallow = line.count(b"{") + line.count(b"[") <= DEEPEST
+        return line + b"\n" if shallow and _decoder(type(record)).decode(line) == record else None
+    except (TypeError, ValueError, OverflowError, RecursionError):
+        return None
+
+
 def encode(record: Any) -> bytes:
     """Encode a record as a line of compact JSON."""
+    if isinstance(record, msgspec.Struct) and (line := _directly(record)):
+        return line
     values = plain(record)
     try:
         return msgspec.json.encode(values) + b"\n"

@@ -17,7 +17,7 @@ from sketchmark.errors import BadInput
 from sketchmark.files import from_home, own_file
 from sketchmark.files.jsonl import LineReader, read_regular, whole_lines
 from sketchmark.files.media_store import PictureStore
-from sketchmark.folder.builders import EpisodeBuilder, RowBuilder, Source
+from sketchmark.folder.builders import EpisodeBuilder, Made, RowBuilder, Source
 from sketchmark.folder.columns import Episodes, Rows
 from sketchmark.folder.format import FORMAT, EpisodeLine, RunRecord, Score, ScoreRow, episode_key
 from sketchmark.folder.records import unpack_episode
@@ -72,6 +72,8 @@ class RunFolder:
     def __init__(self, path: Path) -> None:
         self.path = path
         self.pictures = PictureStore(path, "pictures")
+        self._small: dict[tuple[Path, int | None], Source[Any, Any]] = {}
+        """Small files that were read. The others have an index."""
 
     @classmethod
     def open(cls, path: Path | str) -> RunFolder:
@@ -151,12 +153,24 @@ class RunFolder:
         """Return the same rows by key and without their notes, as columns for statistics over many of them. Unless
         `limited`, also those of samples beyond the last limit."""
         limit = self.limit(cell) if limited else None
-        return Source(self.scores_file(cell, scoring), NUMBERS, RowBuilder, limit).refresh().columns
+        return self._columns(Source(self.scores_file(cell, scoring), NUMBERS, RowBuilder, limit), limit)
 
     def attempts(self, cell: str, *, limited: bool = True) -> Episodes:
         """Return the newest attempt of each episode, without transcripts."""
         limit = self.limit(cell) if limited else None
-        return Source(self.episodes_file(cell), ATTEMPTS, EpisodeBuilder, limit).refresh().columns
+        return self._columns(Source(self.episodes_file(cell), ATTEMPTS, EpisodeBuilder, limit), limit)
+
+    def _columns(self, source: Source[Any, Made], limit: int | None) -> Made:
+        """Return the columns of a file. What was read of a small one is kept: a run asks for it a dozen times, also
+        without a limit that none of its lines reaches."""
+        whole: Source[Any, Made] | None = self._small.get((source.path, None))
+        if whole and limit is not None and (whole.refresh().columns.arrays["index"] < limit).all():
+            return whole.columns
+        known = source.path, limit
+        source = self._small.pop(known, source).refresh()
+        if source.is_small:
+            self._small[known] = source
+        return source.columns
 
     def failed(self, cell: str) -> dict[str, Failure]:
         """Return the failures of the last attempts by key, within the limit of the last invocation."""

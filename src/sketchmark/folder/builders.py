@@ -314,6 +314,11 @@ class Source(Generic[Record, Made]):
         self._state = State()
         self._end = b""
 
+    @property
+    def is_small(self) -> bool:
+        """Whether no index was stored."""
+        return self._state.read < WORTH
+
     def refresh(self) -> Source[Record, Made]:
         try:
             file = open_regular(self.path)

@@ -14,7 +14,7 @@ import socket
 import ssl
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any
 from urllib.parse import SplitResult, quote, urlencode, urljoin, urlsplit, urlunsplit
 
@@ -102,8 +102,8 @@ class HttpClient:
         accept: str,
         more: Headers | None = None,
     ) -> Answer:
-        asked = "&".join(filter(None, (self._query, urlencode(query))))
-        url = urlunsplit(self._base._replace(path=self._base.path + path, query=asked))
+        asked = "&".join(filter(None, (self._query, urlencode(query)))) if query else self._query
+        url = _address(self._base, path, asked)
         headers = {**await self._authorise(), **self._basic, **(more or {}), "Accept": accept}
         for name, value in headers.items():
             if not value.isprintable():
@@ -128,6 +128,11 @@ class HttpClient:
             self._session, self._loop = _open_session(self._base.scheme == "https"), loop
             self._proxy = _proxy_for(urlunsplit(self._base))
         return self._session
+
+
+@lru_cache(maxsize=100)
+def _address(base: SplitResult, path: str, query: str) -> str:
+    return urlunsplit(base._replace(path=base.path + path, query=query))
 
 
 def _open_session(secure: bool) -> aiohttp.ClientSession:

@@ -105,38 +105,35 @@ async def picture_from_bytes(data: bytes) -> Picture:
 _STEP = 3 * 2**15
 """Bytes of an image that are encoded at once: a multiple of three, so that the pieces fit together."""
 
-_MARK = f'"{secrets.token_hex(16)}"'.encode()
+_MARK = secrets.token_hex(16).encode()
 """Placeholder of an image. It is random, so no prompt can hold it."""
 
 
 class Base64:
-    """An image or sound as base64, in quotes as JSON has it."""
+    """An image or sound as base64."""
+
+    head = ""
+    """Text before it, in the same quotes."""
 
     def __init__(self, shown: Picture | Sound) -> None:
         self.shown = shown
 
     @property
     def size(self) -> int:
-        return len(self._head) + (len(self.shown.data) + 2) // 3 * 4 + 1
-
-    @property
-    def _head(self) -> bytes:
-        return b'"'
+        return (len(self.shown.data) + 2) // 3 * 4
 
     def chunks(self) -> Iterator[bytes]:
-        yield self._head
         data = memoryview(self.shown.data)
         for start in range(0, len(data), _STEP):
             yield pybase64.b64encode(data[start : start + _STEP])
-        yield b'"'
 
 
 class DataUrl(Base64):
     """An image as `data:image/png;base64,…`."""
 
-    @property
-    def _head(self) -> bytes:
-        return f'"data:{self.shown.media_type};base64,'.encode()
+    def __init__(self, shown: Picture) -> None:
+        super().__init__(shown)
+        self.head = f"data:{shown.media_type};base64,"
 
 
 @dataclass(frozen=True)
@@ -166,7 +163,7 @@ def json_body(value: Any) -> Body:
         if not isinstance(found, Base64):
             raise TypeError(f"{type(found).__name__} is nothing that JSON can say")
         pictures.append(found)
-        return msgspec.Raw(_MARK)
+        return msgspec.Raw(b'"%s%s"' % (found.head.encode(), _MARK))
 
     first, *others = msgspec.json.encode(value, enc_hook=marked).split(_MARK)
     spliced = [piece for picture, text in zip(pictures, others, strict=True) for piece in (picture, text)]

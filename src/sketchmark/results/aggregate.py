@@ -332,15 +332,16 @@ def baselines(folder: RunFolder, cell: str, task: Task, mode: str, scoring: str)
     )
     every = -(-len(begins) * len(constants) // MOST_SCORED)
     said = {reply: (Turn("say", (Part(reply, "model"),), reply=Reply(reply)),) for reply in constants}
-    grading, guessed = Grading(scoring), []
+    grading, guessed, seconds = Grading(scoring), [], len(said) * sum(map(allowed, task.scorers))
+
+    def scores_of(sample: Sample) -> dict[str, dict[str, float]]:
+        episodes = {reply: Episode(sample, turns, settings={"mode": mode}) for reply, turns in said.items()}
+        return {reply: _scored(task, episode, grading) for reply, episode in episodes.items()}
+
     try:
         for line in _ASKED.some(path, begins[::every]):
-            sample = _unseen(line.sample)
-            scores = {
-                reply: _scored(task, Episode(sample, turns, settings={"mode": mode}), grading)
-                for reply, turns in said.items()
-            }
-            guessed.append(_Guessed(list(guesses(sample)), scores))
+            sample = _unseen(line.sample)  # one deadline for all replies: it takes longer than a parser
+            guessed.append(_Guessed(list(guesses(sample)), within(seconds, scores_of, sample)))
     except Exception:  # the task's code, on a made-up reply: a missing baseline does no harm
         return {}
     names = dict.fromkeys(name for one in guessed for values in one.scores.values() for name in values)
@@ -399,7 +400,7 @@ def _unseen(line: SampleLine) -> Sample:
 def _scored(task: Task, episode: Episode, grading: Grading) -> dict[str, float]:
     values: dict[str, float] = {}
     for scorer in task.scorers:
-        scores: Scores = _at_once(within(allowed(scorer), scorer, episode.sample, episode, grading))
+        scores: Scores = _at_once(scorer(episode.sample, episode, grading))
         values |= {name: float(value) for name, value in scores.values.items() if value is not None}
     return values
 

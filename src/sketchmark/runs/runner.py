@@ -12,9 +12,9 @@ import platform
 import shutil
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from dataclasses import dataclass, field
-from itertools import takewhile
+from itertools import chain, takewhile
 from pathlib import Path
 from typing import TypeVar
 
@@ -31,6 +31,7 @@ from sketchmark.folder import EPISODES, SCORES, RunFolder, differences, in_short
 from sketchmark.folder.format import FORMAT, CellRecord, ModelAbout, RunRecord, ScoreRow
 from sketchmark.folder.lock import RunLock, note_ending, note_totals, refuse_another_shard
 from sketchmark.folder.records import pack_episode
+from sketchmark.media import Picture
 from sketchmark.models import pair_arguments
 from sketchmark.models.wrappers import Metered
 from sketchmark.progress import Calls, Watcher, told_of_calls
@@ -439,9 +440,18 @@ async def _play(
     def enough() -> bool:
         return budget.used_up or bool(stopping.why)
 
+    def ready(job: Job) -> Job:
+        """Also store the sample's images: it takes as long as a request, and this is not the event loop's thread."""
+        job = players.ready(job)
+        shown = job.draft.sample.pictures.values() if job.draft.is_made else ()
+        with suppress(OSError, BadInput):  # the episode reports it
+            for picture in chain.from_iterable([one] if isinstance(one, Picture) else one for one in shown):
+                folder.pictures.save(picture)
+        return job
+
     rows = [file.at for file in files.values()]
     remaining = remaining_jobs(folder, rows, settings.retry_failed, enough)
-    jobs = (job and players.ready(job) for job in (order(remaining) if order else remaining))
+    jobs = (job and ready(job) for job in (order(remaining) if order else remaining))
     ahead = 0 if order else min(_LOOK_AHEAD, players.at_once - 1)
     ordered = longest_first(jobs, lambda job: job.length, ahead)
     patience = asyncio.timeout(None)
