@@ -80,6 +80,10 @@ class Entry:
     agreed: bool = False
 
     @cached_property
+    def answers(self) -> bool:
+        return is_answer(self.line)
+
+    @cached_property
     def votes(self) -> bool:
         """True if it speaks of an answer: `C gets my vote`."""
         return any(token.text in ANSWER for token in self.line.tokens)
@@ -129,12 +133,12 @@ class Reader:
             claims = list(self._claims(entry))
             if made and not any(claims) and self._revises(entry, made[-1]):
                 made, blocked = [], True
-            if made and self._is_refuted(entry, made[-1]) and not any(claims):
+            if made and self.letters and self._is_refuted(entry, made[-1]) and not any(claims):
                 made, blocked = [], True
-            if any(claims):
+            if self.letters and any(claims):
                 denied = (group.letters for group in entry.line.groups if entry.line.denied(group))
-                refuted = frozenset[str]().union(*denied)
-                made = [claim for claim in made if not claim.letters <= refuted]
+                if refuted := frozenset[str]().union(*denied):
+                    made = [claim for claim in made if not claim.letters <= refuted]
             for claim in claims:
                 if claim is None or not claim.letters:
                     blocked = True
@@ -289,7 +293,7 @@ class Reader:
         supposed = entry.line.text(group.end) == "would" and entry.line.verdict(group.end) is None
         if entry.line.denied(group) or hedged or supposed or not entry.statement.own:
             return False
-        return not (self.phrases and is_answer(entry.line) and named_otherwise(entry.line, group))
+        return not (self.phrases and entry.answers and named_otherwise(entry.line, group))
 
     def _is_sure(self, entry: Entry, group: Group) -> bool:
         """Return whether a mention in a finding surely names its option: no article, grade or part of a name."""
@@ -354,7 +358,7 @@ def _before(entry: Entry) -> str:
 
 def _is_dismissed(entry: Entry, group: Group) -> bool:
     """Return whether the rest of an item in a list speaks against its option: `B – missing the hat`."""
-    if entry.shape != "label":
+    if entry.shape != "label" or group is not entry.line.groups[0]:
         return False
     rest = (entry.line.text(place) for place in range(group.end, len(entry.line.tokens)))
     return any(word in WRONG or word in DISMISSING or is_negator(word) for word in rest)

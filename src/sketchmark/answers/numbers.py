@@ -292,8 +292,10 @@ def _is_cut_short(entries: Sequence[Entry]) -> bool:
     """Return whether a truncated reply ends before its last number: `Boats behind:`, `Then I count`."""
     last = entries[-1].line
     ends = bool(last.tokens) and not last.groups and last.tokens[-1].text in (":", "count", "see", "get")
+    if ends or last.groups or not is_cut(entries):
+        return ends
     values = [group.letters for _, group in _named(entries)]
-    return ends or (is_cut(entries) and not last.groups and not (len(values) > 1 and len(set(values)) == 1))
+    return not (len(values) > 1 and len(set(values)) == 1)
 
 
 def _is_one_of_several(entries: Sequence[Entry], claim: Claim) -> bool:
