@@ -221,7 +221,7 @@ def _lettered(raw: Sequence[Token], place: int, letters: str) -> Token:
     if not letters or len(token.text) != 1 or not token.text.isalpha() or not token.text.isascii():
         return word
     letter = token.text.upper()
-    known = letter in letters or ("A" in letters and token.text in "ABCDEFGHIJ")
+    known = letter in letters or ("A" in letters and token.text in "ABCDEFGHJ")
     named = Token(token.text, frozenset(letter), "letter", token.glued)
     before, after, beyond = (_at(raw, at) for at in (place - 1, place + 1, place + 2))
     short = token.glued and before.glued and before.text == "/" and not _is_label(_at(raw, place - 2), letters)
@@ -248,8 +248,12 @@ def _lettered(raw: Sequence[Token], place: int, letters: str) -> Token:
     if token.text.islower():
         ends = _ends(after) or (word_before == "option" and word_after in AFTER_LETTER)
         return named if ends and not (letter == "I" and after.text) else word
+    if letter == "A" and after.form in ("words", "weak") and letter not in after.letters:
+        return word  # an article: `A dog`
     if letter in after.letters or len(word_after) <= 1 or word_before in OPTION | {"except"} or pair:
         return named
+    if letter == "A" and before.text.islower() and before.text not in SETS["is"]:
+        return named  # an article has a capital only at the beginning
     if letter in "AI":
         verbs = AFTER_LETTER if letter == "A" else ("is", "because", "or", "option", "choice", "it")
         return named if word_after in verbs else word

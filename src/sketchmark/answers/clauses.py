@@ -18,7 +18,7 @@ _REACH = 14
 _QUOTES = frozenset("\"'“”‘’([{)]}*_。<>【】「」『』《》«»„")
 _LINKS = word_set(". , : - – — / & = | →")
 _JOINTS = word_set("or and / & , ; nor versus to +")
-_BETWEEN = words.OPTION | words.HEDGE | word_set("also else either the a an even both . : - – —")
+_BETWEEN = words.OPTION | words.HEDGE | word_set("of also else either the a an even both . : - – —")
 _INTRODUCTION = word_set("based given looking judging from in on considering according")
 _OTHERS = word_set("your his her their its")
 _SUBJECTS = word_set("i we i'd i'll i'm we'd we'll let let's , ; : . ( and")
@@ -28,6 +28,7 @@ _BESIDE = word_set("of side next to above below under behind hand")
 _YES, _NO = word_set("✓ ✔ ✅ ☑ ← ⬅ 👈 👍 💯 🎯"), word_set("✗ ✘ ❌ × ✖ 🚫 👎 ⛔ 🙅")
 _VERDICT_MARKS = _YES | _NO
 _IS = word_set("is was are")
+_ALMOST = word_set("almost nearly")
 _ADVERB = word_set("clearly definitely certainly surely obviously probably also really actually indeed simply")
 _RELATIVE = word_set("which who that where the with being having as")
 _NO_LABEL = words.OPTION | SETS["no_label"]
@@ -193,14 +194,10 @@ class Line:
         same = token.letters <= letters
         linked = all(is_mark(text) or text in _LINKS for text in (self.text(at) for at in range(end, place)))
         apart = any(self.text(at) in _JOINTS - {","} for at in range(end, place))
-        if not apart and any(self.text(at) in words.HEDGE for at in range(end, place)):
-            return False
-        if (token.form == "slot") != (self.tokens[end - 1].form == "slot"):
-            return False
         if token.form == "letter" and token.text.islower() and not (same and token.text == self.text(end - 1)):
             return apart
         if token.form in ("words", "weak") and not apart:
-            return linked and (same or self.ends(place + 1))
+            return linked and (same or self.ends(place + 1) or self.text(place + 1) in _JOINTS)
         return joint or (same and linked) or token.form == "slot"
 
     def denied(self, group: Group) -> bool:
@@ -223,7 +220,7 @@ class Line:
         before = {self.text(at) for at in range(max(0, place - 5), place)}
         rest = [self.text(at) for at in range(group.end, min(group.end + 8, len(self.tokens)))]
         denied = any(words.is_negator(self.text(at)) for at in range(max(0, place - 10), place))
-        if denied and before & _ELSE:
+        if denied and before & (_ELSE | {"all"}):
             return True
         wrong = any(word in words.WRONG or words.is_negator(word) for word in rest)
         if before & _ALL:
@@ -233,15 +230,6 @@ class Line:
     def hedged_at(self, group: Group) -> bool:
         follows = self.text(group.end) in words.HEDGE - {"can"}
         return follows or self.hedged[group.start] > self.cut[group.start]
-
-    def doubted_after(self, group: Group) -> bool:
-        """Return whether the clause goes on to doubt: `A and also B might be meant`."""
-        for place in range(group.end, min(group.end + _REACH, len(self.tokens))):
-            if self.text(place) in words.BREAK:
-                return False
-            if self.text(place) in words.HEDGE - {"can"}:
-                return True
-        return False
 
     def called_right(self, group: Group) -> bool:
         """Return whether the option is called right, or is the only one with a predicate."""
@@ -265,7 +253,7 @@ class Line:
             end += 1
         head, following = self.text(end), self.text(end + 1)
         if head in _VERDICT_MARKS:
-            return head in _YES
+            return head in _YES and following not in words.WRONG
         if head == "," and following in _RELATIVE:
             end = next(
                 (
@@ -278,8 +266,6 @@ class Line:
             head, following = self.text(end), self.text(end + 1)
         if head == "," and following in ("is", "was") and start:
             end, head, following = end + 1, following, self.text(end + 2)
-        if head == "," and following in ("yes", "no", "true", "false") and end + 2 == len(self.tokens):
-            return following in ("yes", "true")
         if head in words.SEPARATOR or head == ".":
             return self._label_verdict(end + 1)
         if head in ("not", "no"):
@@ -331,10 +317,6 @@ class Line:
             return self._predicate(place + 1)
         if said in words.VERB and following == "not":
             return False
-        if following in _VERDICT_MARKS and self.ends(place + 2):
-            return following in _YES
-        if said == "not":
-            return False if following in words.RIGHT | {"possible", "it"} else None
         if said in words.WRONG - {"not", "out", "exclude"} and (said != "no" or self.ends(place + 1)):
             return False
         return True if said in ("correct", "true", "right", "yes") and self.ends(place + 1) else None
@@ -359,9 +341,8 @@ class Line:
             word, following = self.text(place), self.text(place + 1)
             if word in words.BREAK | {":"} or self.tokens[place].letters or word in words.HEDGE | {"would"}:
                 return None
-            if (words.is_negator(word) and word != "than") or word in words.WRONG:
-                return False
-            if word == "too" and not self.ends(place + 1):
+            almost = word in _ALMOST and following in ("right", "correct")
+            if (words.is_negator(word) and word != "than") or word in words.WRONG or almost:
                 return False
             if word in words.RIGHT and head in ("is", "are", "seems", "looks", "appears", "must", "should"):
                 if (word == "right" and following in _BESIDE) or (

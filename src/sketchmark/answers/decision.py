@@ -44,14 +44,15 @@ from sketchmark.answers.vocabulary import (
 
 DISMISSING = SETS["dismissing"]
 _AFTER_LABEL = word_set(". , : ; - – — ) ! not because since as due for given based ( 。 …")
-_BESIDE = word_set("next near beside behind unlike")
-_TOPIC = word_set("looking considering regarding concerning examining checking comparing taking")
-"""Words before an option that is only looked at: `Looking at B, …`."""
 _ADDS = re.compile(r"\b(?:also|as well|too)\b", re.IGNORECASE)
+_LATTER = re.compile(
+    r"(?<!\w)(?P<former>[A-Z\ue000-\uf8ff])(?: and|,| or) (?P<latter>[A-Z\ue000-\uf8ff])(?!\w)"
+    r"(?P<gap>[^.;!?\n]{1,80}?)\bthe (?P<which>former|latter)\b"
+)
+"""Two options of which the same sentence says "the former" or "the latter"."""
+_AGREES = word_set("fits matches correct right holds")
 _OFFERS = re.compile(r"\b(?:options|choices|possibilities)\b[^:]{0,40}:\s?\Z", re.IGNORECASE)
-_CAPITAL = re.compile(r"(?<![\w'])[A-Z](?![\w'])")
 _YES = re.compile(r"\s?(?:yes|yeah|yep|correct|right|true)\b", re.IGNORECASE)
-_TURN = re.compile(r"(?:but|however|yet|final)\b", re.IGNORECASE)
 _FEW = 6
 """Words of a statement that may be a correction in words that we do not know: `Perdón, quise decir B`."""
 _IF = re.compile(r"\bif\b", re.IGNORECASE)
@@ -86,12 +87,6 @@ class Entry:
     def votes(self) -> bool:
         """True if it speaks of an answer: `C gets my vote`."""
         return any(token.text in ANSWER for token in self.line.tokens)
-
-    @cached_property
-    def unread(self) -> frozenset[str]:
-        """Capitals that may be labels but were not found to be."""
-        named = frozenset[str]().union(*(group.letters for group in self.line.groups))
-        return frozenset(_CAPITAL.findall(self.statement.text)) - named - {"A", "I"}
 
 
 @dataclass(frozen=True)
@@ -129,19 +124,18 @@ class Reader:
         made: list[Claim] = []
         blocked, since = False, 0
         for at, entry in enumerate(entries):
-            says_no = self.opening and entry.line.groups and entry.line.groups[0].start == 0
             torn = at > 0 and entry.statement.torn
-            if (entry.statement.takes_back and not says_no) or torn:
-                blocked = blocked or torn or bool(made) or bool(entries[0].shape and at)
+            if entry.statement.takes_back or torn:
+                blocked = blocked or torn or bool(made)
                 made, since = [], at
             if torn:
                 continue
             claims = list(self._claims(entry))
             if made and not any(claims) and self._revises(entry, made[-1]):
                 made, blocked = [], True
-            if made and self._is_refuted(entry, made[-1]) and not any(claims):
+            if made and self.letters and self._is_refuted(entry, made[-1]) and not any(claims):
                 made, blocked = [], True
-            if any(claims) and made and self.letters and entry.statement.own and not self.opening:
+            if self.letters and any(claims):
                 denied = (group.letters for group in entry.line.groups if entry.line.denied(group))
                 if refuted := frozenset[str]().union(*denied):
                     made = [claim for claim in made if not claim.letters <= refuted]
@@ -155,11 +149,10 @@ class Reader:
             return self._decided(made, entries)
         if (left := self._left(entries[since:])) is not None:
             return left
-        withdrawn = since > 0 and not any(entry.line.groups for entry in entries[since:])
-        return UNDECIDED if blocked or withdrawn else self._whole(entries[since:])
+        return UNDECIDED if blocked else self._whole(entries[since:])
 
     def _claims(self, entry: Entry) -> Iterator[Claim | None]:
-        if entry.agreed and len(entry.line.groups) == 1:
+        if entry.agreed and entry.line.groups:
             yield Claim(entry.line.groups[0].letters, "called", True)
             return
         corrects = entry.statement.corrects or any(token.text in _FINAL for token in entry.line.tokens)
@@ -172,6 +165,9 @@ class Reader:
         )
         if self.opening and entry.line.groups and entry.statement.own:
             claims = claims or self._opened(entry)
+        turned = entry.shape == "label" and entry.statement.corrects and self.letters and not self.opening
+        if turned and not claims and self._is_live(entry, entry.line.groups[0]):
+            claims = [Claim(entry.letters, "bare")]  # "or rather D, since …"
         for claim in claims:
             final = corrects or (claim is not None and 0 <= first < claim.place)
             yield Claim(claim.letters, claim.how, final, headed, entry.statement.apart) if claim else None
@@ -179,22 +175,16 @@ class Reader:
     def _revises(self, entry: Entry, claim: Claim) -> bool:
         """Return whether a statement without a claim still names another option as a correction: `Oh no, B!`"""
         line = entry.line
-        corrects = entry.statement.corrects and not _TURN.match(entry.statement.text)
         denies = any(line.answers_no(place) for place in range(len(line.tokens)))
         others = (group for group in line.groups if not group.letters <= claim.letters and not line.denied(group))
         unknown = (
             len(line.tokens) <= _FEW and entry.statement.own and not (entry.shape == "label" or _says_more(line))
         )
-        return (corrects or denies or unknown) and any(others)
+        return (denies or unknown) and any(others)
 
     def _is_refuted(self, entry: Entry, claim: Claim) -> bool:
         """Return whether a later statement denies the claimed option: `In conclusion, B is wrong`."""
-        if not entry.statement.own or self.opening or not self.letters:
-            return False
-        said = [group for group in entry.line.groups if group.letters == claim.letters]
-        return any(entry.line.denied(group) for group in said) and not any(
-            self._is_live(entry, group) for group in said
-        )
+        return any(entry.line.denied(group) for group in entry.line.groups if group.letters == claim.letters)
 
     def _opened(self, entry: Entry) -> list[Claim | None]:
         """A statement that begins with yes or no claims it, whatever follows. A correction may also end with it."""
@@ -210,31 +200,33 @@ class Reader:
 
     def entries(self, text: str, slots: Sequence[frozenset[str]] = ()) -> list[Entry]:
         text = in_our_words(self.words.marked(text))
+        text = _LATTER.sub(_pointed, text)
         entries = []
         for statement in statements(text, self.words.marks):
             entry = Entry(statement, Line(tokens(statement.text, self.letters, self.words, slots)))
-            entry.shape, entry.letters = _shape(entry.line, self.opening)
+            entry.shape, entry.letters = _shape(entry.line)
             entries.append(entry)
         for one, other in pairwise(entries):
             alike = one.shape and one.shape == other.shape and one.letters != other.letters
-            if alike and (not other.statement.apart or max(one.letters) < min(other.letters)):
+            if alike and not other.statement.apart:
                 one.listed = other.listed = not other.statement.corrects
-            one.agreed = one.statement.asked and not self.opening and _YES.match(other.statement.text) is not None
+            one.agreed = one.statement.asked and _agrees(other)
             if _OTHERWISE.match(other.statement.text) and _IF.search(
                 one.statement.text
             ):  # "If we count both, 11; otherwise 7"
                 one.statement = replace(one.statement, aside=True)
         for one, other in pairwise(entries):
             other.listed = other.listed or _OFFERS.search(one.statement.text) is not None
-            other.after_cue = not other.listed and _opens(one)
+            other.after_cue = _opens(one)
         return entries
 
     def _decided(self, made: Sequence[Claim], entries: Sequence[Entry]) -> Commitment:
         last = made[-1]
         strength = _STRENGTH[last.how]
         end = entries[-1].line
-        truncated = bool(self.letters) and not self.opening and not end.groups and end.breaks_off
-        if strength < _STRENGTH["announced"] and (truncated or self._is_reopened(last, entries)):
+        truncated = bool(self.letters) and ((not end.groups and end.breaks_off) or is_cut(entries))
+        refused = any(entry.statement.refused for entry in entries)
+        if strength < _STRENGTH["announced"] and not self.opening and (refused or truncated):
             return UNDECIDED
         for claim in made[:-1] if not self.several else ():
             differs = claim.letters != last.letters and len(claim.letters) == 1
@@ -246,38 +238,18 @@ class Reader:
         how = {"called": "concluded", "stated": "concluded", "bare": "reply", "labelled": "announced"}
         return self._checked(last.letters.union(*alike), how.get(last.how, last.how))
 
-    def _is_reopened(self, claim: Claim, entries: Sequence[Entry]) -> bool:
-        """Return whether the reply refuses to answer, or ends with another option than it claimed before."""
-        if not self.letters or self.opening or self.several:
-            return False
-        end = entries[-1]
-        live = [group.letters for group in end.line.groups if self._is_live(end, group)]
-        ends_otherwise = claim.how in ("concluded", "stated") and len(set(live)) == 1 and not live[0] <= claim.letters
-        return any(entry.statement.refused for entry in entries) or (
-            ends_otherwise and end.shape == "" and not end.listed
-        )
-
     def _checked(self, letters: frozenset[str], how: str) -> Commitment:
         known = letters <= set(self.letters) if self.letters else not letters & EITHER
         return Commitment(letters, how) if known and (len(letters) == 1 or self.several) else UNDECIDED
 
     def _whole(self, entries: Sequence[Entry]) -> Commitment:
-        if not entries:
+        if not entries or (self.letters and not self.opening and is_cut(entries)):
             return NOTHING
-        first = entries[0] if self.opening else next((one for one in entries if not _says_nothing(one)), entries[0])
-        ending = entries[-1].line
-        if (ending.tokens and ending.tokens[-1].text == ":") or (first is not entries[0] and ending.breaks_off):
-            return NOTHING
+        first = entries[0]
         labels = {entry.letters for entry in entries if entry.shape in ("label", "bare", "own", "words")}
-        skipped = (
-            first is not entries[0] and first.line.text(first.line.groups[0].end) == ":"
-            if first.line.groups
-            else False
-        )
-        if first.shape and not first.listed and first.statement.own and not skipped:
+        if first.shape and not first.listed and first.statement.own:
             group = first.line.groups[0]
-            another = self.phrases and is_answer(first.line) and named_otherwise(first.line, group)
-            if not (another or first.line.denied(group) or first.line.hedged_at(group)):
+            if not (named_otherwise(first.line, group) or first.line.denied(group)):
                 others = labels_after(first.line, group)
                 others |= also(first.line, group)[0] if group.form == "words" else frozenset()
                 if first.line.text(group.end) == "(":
@@ -295,13 +267,10 @@ class Reader:
         denied = frozenset[str]().union(
             *(group.letters for entry in entries for group in entry.line.groups if entry.line.denied(group))
         )
-        unsure = self.opening and any(entry.line.groups and not entry.statement.own for entry in entries)
-        if not live or unsure or entries[-1].line.breaks_off:
+        if not live or entries[-1].line.breaks_off:
             return NOTHING
-        named = {id(entry): entry for entry, _ in live}
-        first, last = live[0][0], live[-1][0]
-        chosen = first if self._opens_with(first, list(named.values())[1:]) else last
-        letters = frozenset[str]().union(*(group.letters for entry, group in live if entry is chosen))
+        last = live[-1][0]
+        letters = frozenset[str]().union(*(group.letters for entry, group in live if entry is last))
         rivals = frozenset[str]().union(*(group.letters for _, group in live)) - letters - denied
         torn = any(
             len(group.letters) > 1 and entry.line.hedged_at(group) for entry in entries for group in entry.line.groups
@@ -314,24 +283,15 @@ class Reader:
         )
         if letters & denied or torn or open_ended or not sure:
             return NOTHING
-        if rivals and chosen is last and not (self._concludes(last, others, entries) and _is_verdict(last)):
+        if rivals and not (self._concludes(last, others, entries) and _is_verdict(last)):
             return NOTHING
         return self._checked(letters, "reply")
 
-    def _opens_with(self, first: Entry, others: Sequence[Entry]) -> bool:
-        """Return whether the first statement ends with its option and each other one begins with its own."""
-        group = first.line.groups[-1]
-        named = len(first.line.groups) == 1 and group.start > 0 and first.line.at_edge(group)
-        return (
-            bool(named and self.letters and others)
-            and not self.opening
-            and all(other.line.groups[0].start == 0 for other in others)
-        )
-
     def _is_live(self, entry: Entry, group: Group) -> bool:
         """Return whether nothing speaks against a mention."""
-        hedged = entry.line.hedged_at(group) or entry.line.doubted_after(group)
-        if entry.line.denied(group) or hedged or not entry.statement.own:
+        hedged = entry.line.hedged_at(group)
+        supposed = entry.line.text(group.end) == "would" and entry.line.verdict(group.end) is None
+        if entry.line.denied(group) or hedged or supposed or not entry.statement.own:
             return False
         return not (self.phrases and entry.answers and named_otherwise(entry.line, group))
 
@@ -340,18 +300,17 @@ class Reader:
         if not entry.statement.stated:
             return False
         if self.opening:
-            return entry.line.at_edge(group) and not set('"“«') & set(entry.statement.text)
+            return entry.line.at_edge(group)
         line = entry.line
-        closed = entry.statement.text[-1:] in _CLOSED and entry.unread.isdisjoint(self.letters)
-        beside = _BESIDE.intersection(line.text(place) for place in range(max(0, group.start - 3), group.start))
+        closed = entry.statement.text[-1:] in _CLOSED
         voted = group.start == 0 and group.form == "letter" and entry.votes
-        topic = line.text(0) in _TOPIC and "," in (line.text(place) for place in range(group.end, group.end + 3))
-        return (group.form == "words" or (closed and (voted or line.is_label(group)))) and not (beside or topic)
+        return group.form == "words" or (closed and (voted or line.is_label(group)))
 
     def _concludes(self, last: Entry, others: Sequence[Entry], entries: Sequence[Entry]) -> bool:
         """Return whether the last statement is the conclusion: not one more item like the others."""
-        alike = not last.statement.corrects and any(_is_parallel(last, other) for other in others)
-        return last is entries[-1] and not (alike or last.listed or self.opening)
+        before = _before(last)
+        alike = not last.statement.corrects and before and any(_before(other) == before for other in others)
+        return last is entries[-1] and not (alike or self.opening)
 
     def _left(self, entries: Sequence[Entry]) -> Commitment | None:
         """Return the option that is left if all others are denied, and nothing is said against it."""
@@ -368,29 +327,33 @@ class Reader:
         return self._checked(frozenset(left), "concluded") if len(left) == 1 and kept <= left else None
 
 
+def is_cut(entries: Sequence[Entry]) -> bool:
+    """Return whether a truncated reply ends inside a sentence, though the ones before it or a plan were finished."""
+    entries = [entry for entry in entries if not entry.statement.aside]
+    last = entries[-1] if entries else None
+    texts = [token.text for token in last.line.tokens] if last else []
+    if last is None or len(entries) < 2 or len(texts) < 2 or texts[0] not in _BEGINS or texts[-1] in _STOPS:
+        return False
+    planned = any(entry.statement.planned for entry in entries[:-1])
+    return planned or (entries[-2].statement.text.endswith(".") and not last.line.groups)
+
+
+_STOPS = frozenset(".!?…。)]\"'”»）")
+_BEGINS = word_set("the a an this that these it there in on at i we they he she its then")
+
+
 _VERDICT = ANSWER.union(CONCLUDING, CHOOSE, FITS, RIGHT, _FINAL) - word_set("it one right left stands holds stays")
 
 
 def _is_verdict(entry: Entry) -> bool:
-    """Return whether a statement ends with an option's words, or has a word of choosing or of fitting."""
-    group = entry.line.groups[-1]
-    ends = group.form == "words" and group.start > 0 and entry.line.at_edge(group)
-    return ends or any(token.text in _VERDICT for token in entry.line.tokens)
+    """Return whether a statement has a word of choosing or of fitting."""
+    return any(token.text in _VERDICT for token in entry.line.tokens)
 
 
-def _is_parallel(one: Entry, other: Entry) -> bool:
-    """Return whether two statements begin alike or say the same of what they name, as the items of a list do."""
-    (start, before, after), (other_start, other_before, other_after) = map(_around, (one, other))
-    listing = start not in FILLER | CONCLUDING | PRONOUN - {"there"}
-    same = (before == other_before and before.isalpha()) or (after == other_after and after.isalpha())
-    return same or (start == other_start and listing)
-
-
-def _around(entry: Entry) -> tuple[str, str, str]:
-    """Return the first word of a statement, the word before its last option and the one after its first."""
-    first, last = entry.line.groups[0], entry.line.groups[-1]
-    before = next((text for text in map(entry.line.text, range(last.start - 1, -1, -1)) if text not in FILLER), "")
-    return ("" if first.start == 0 else entry.line.text(0)), before, entry.line.text(first.end)
+def _before(entry: Entry) -> str:
+    """Return the word before the last option of a statement."""
+    before = map(entry.line.text, range(entry.line.groups[-1].start - 1, -1, -1))
+    return next((text for text in before if text.isalpha() and text not in FILLER), "")
 
 
 def _is_dismissed(entry: Entry, group: Group) -> bool:
@@ -403,16 +366,21 @@ def _is_dismissed(entry: Entry, group: Group) -> bool:
 
 def _says_more(line: Line) -> bool:
     """Return whether a short statement has words that we know besides an option: it is understood."""
-    return any(token.text in VERB | PRONOUN or is_negator(token.text) for token in line.tokens)
+    return any(token.text in VERB | PRONOUN for token in line.tokens)
 
 
-def _says_nothing(entry: Entry) -> bool:
-    """Return whether a statement may come before an answer: it names no option and denies or refuses nothing."""
-    words = (token.text for token in entry.line.tokens)
-    return not entry.line.groups and not entry.statement.refused and not any(map(is_negator, words))
+def _pointed(pair: re.Match[str]) -> str:
+    return f"{pair['gap']}option {pair[pair['which']]}"
 
 
-def _shape(line: Line, opening: bool) -> tuple[str, frozenset[str]]:
+def _agrees(entry: Entry) -> bool:
+    """Return whether a statement affirms the question before it: `Is it C? Everything about it fits.`"""
+    said = {token.text for token in entry.line.tokens}
+    fits = not (said.isdisjoint(_AGREES) or entry.line.groups or any(map(is_negator, said)))
+    return _YES.match(entry.statement.text) is not None or fits
+
+
+def _shape(line: Line) -> tuple[str, frozenset[str]]:
     """Classify a statement that is an option (`bare` letter, `own` letter and words, `words`) or has its `label`."""
     if not line.groups or line.role(line.groups[0].start) != "start" or line.groups[0].form == "slot":
         return "", frozenset()
@@ -422,14 +390,13 @@ def _shape(line: Line, opening: bool) -> tuple[str, frozenset[str]]:
     if not rest:
         return ("words" if "letter" not in forms else "own" if len(forms) > 1 else "bare"), group.letters
     after = line.tokens[group.end].text
-    labelled = after in _AFTER_LABEL or (opening and group.form == "words")
-    return ("label", group.letters) if labelled else ("", frozenset())
+    return ("label", group.letters) if after in _AFTER_LABEL else ("", frozenset())
 
 
 def _opens(entry: Entry) -> bool:
     """Return whether the answer is on the next line, after a heading or a line such as `Answer:`."""
     texts = [token.text for token in entry.line.tokens]
-    if entry.line.groups or len(texts) > 14 or not ANSWER & set(texts):
-        return entry.statement.heading and not entry.line.groups and bool(ANSWER & set(texts))
+    if entry.line.groups or not ANSWER & set(texts):
+        return False
     bare = all(text in ANSWER | FILLER | {":", "#", "*", "-"} for text in texts)
-    return texts[-1] == ":" or bare or texts[-1] in ("is", "be")
+    return texts[-1] == ":" or bare

@@ -18,7 +18,7 @@ from sketchmark.answers import vocabulary as words
 from sketchmark.answers.candidates import FIRST_WORDS, Token, Words
 from sketchmark.answers.clauses import Group, Line
 from sketchmark.answers.cleanup import said
-from sketchmark.answers.decision import NOTHING, UNDECIDED, Commitment, Entry, Reader
+from sketchmark.answers.decision import NOTHING, UNDECIDED, Commitment, Entry, Reader, is_cut
 from sketchmark.answers.roles import Claim, is_bare
 from sketchmark.answers.vocabulary import (
     ASKS_YEAR,
@@ -74,11 +74,16 @@ _PART_BEFORE = re.compile(
     re.I,
 )
 _LABEL_BEFORE = re.compile(
-    r"(?:\b(?:labell?ed|marked|numbered|reads?|bearing|with the number|numeral|digit)"
+    r"(?:\b(?:labell?ed|marked|numbered|reads?|(?:label|sign|sticker|caption) says|bearing"
+    r"|with the number|numeral|digit)"
     r"|(?<!total)(?<!the)(?<!a)\snumber)\s(?:the |a |as |with )?\Z",
     re.I,
 )
-_NO_COUNT_AFTER = re.compile(r"(?:st|nd|rd|th)\b|[ ](?:pixels?|px|dpi|painted|written|printed)\b", re.I)
+_NO_COUNT_AFTER = re.compile(
+    r"(?:st|nd|rd|th)\b|[ ](?:(?:mega)?pixels?|px|dpi|[ap]\.?m\b|o'clock"
+    r"|(?:is |was )?(?:painted|written|printed))\b|[ ]more than\b",
+    re.I,
+)
 """Numbers that name, order or measure a thing do not answer "how many": `boat number 7`, `the 7th`, `640 pixels`."""
 _UNIT = r"(?:[kcm]?m|kg|g|lbs?|mi(?:les?)?|ft|feet|inch(?:es)?|yards?|°[CF]|degrees|m?l|h|min(?:utes)?|hours?)"
 _EITHER = re.compile(
@@ -102,6 +107,7 @@ _NOTHING = re.compile(
 _NONE = re.compile(
     r"\A\W{0,4}(?:there (?:are|is|were) none(?: at all)?|there (?:aren't|are not|isn't|weren't) any(?: \w{2,20})?"
     r"|(?:i|we) (?:don't|do not) see any \w{2,20}(?: (?:in|on|at) [^.,;\n]{1,40})?"
+    r"|none of (?:them|these|those)(?: (?:is|are|was|were|do|does|did|has|have))?(?: \w{2,20})?"
     r"|nobody (?:is|was) (?!sure|certain)\w{2,20}(?: [^.,;\n]{1,60})?"
     r"|not (?:a single|even) one|not a single \w{2,20}|none at all"
     r"|no (?!idea|way|doubt|answer|clue|sign|one|problem)\w{2,20}s)\W{0,4}\Z",
@@ -117,7 +123,7 @@ _SQUARED = re.compile(r"(?<=[\d ])(?P<unit>[kcmd]?m|in|ft|yd|s)\^\{?-?[123]\}?")
 _PRODUCT = re.compile(r"(?-i:\A[A-Z][a-z]+) \Z")
 """Part of a name if a verb in the singular follows: `Windows 11 is installed`."""
 _SINGULAR = re.compile(r" (?:is|was|has|runs) ")
-_ONE_OF = re.compile(r"\bone of (?=(?:the |these )?\d)", re.I)
+_ONE_OF = re.compile(r"\bone of (?=(?:the |these )?\d)|\bof the two\b", re.I)
 _MINUS = re.compile(r"(?<![\w)])(?<![\d°)%] )(?<!degrees )(?<!plus or )(?:minus|negative) (?=\d)", re.I)
 _LIST_MARK = re.compile(r"^[ ]?(\d{1,2})[.)][ ]\S", re.MULTILINE)
 _EITHER_WAY = re.compile(r"\d{1,3}[.,]\d{3}(?![\d.,])")
@@ -154,6 +160,7 @@ class _Numbers(Words):
     def __init__(self, question: str = "") -> None:
         super().__init__({})
         self.question, self.counts = question, bool(_HOW_MANY.search(question)) and "number" not in question
+        self.noun = re.escape(_noun(question)) if self.counts else ""
         self.places: dict[str, int] = {}
 
     def marked(self, text: str) -> str:
@@ -189,6 +196,10 @@ class _Numbers(Words):
         product = _PRODUCT.search(before) and found.start() < 40 and _SINGULAR.match(text, found.end())
         part = (_PART.match(text, found.end()) or _PART_BEFORE.search(before)) if self.places else None
         if self.counts and (_LABEL_BEFORE.search(before) or _NO_COUNT_AFTER.match(text, found.end())):
+            return found[0] if "more" in self.question else "… "
+        if self.noun and re.search(
+            rf"\b{self.noun}\w*\b[^.;,\d]{{0,30}}\b(?:on|in|behind|over|across|near|at) \Z", before, re.I
+        ):
             return "… "
         if product or part or _NAMED.search(before) or _COMPARED.search(before) or _SURE.match(text, found.end()):
             return "… "
@@ -227,7 +238,8 @@ class _NumberReader(Reader):
         ):
             return UNDECIDED
         if claim.how == "marked":
-            return super()._decided(made, entries)
+            lines = all(len(entry.line.tokens) == 1 for entry in entries)  # marked answers and nothing else
+            return UNDECIDED if lines and not looped and len(made) > 1 else super()._decided(made, entries)
         if _UNCOUNTED.search(entries[-1].statement.text) or _is_cut_short(entries):
             return UNDECIDED
         if claim.how in ("stated", "announced") and not claim.final and _is_one_of_several(entries, claim):
@@ -279,7 +291,11 @@ class _NumberReader(Reader):
 def _is_cut_short(entries: Sequence[Entry]) -> bool:
     """Return whether a truncated reply ends before its last number: `Boats behind:`, `Then I count`."""
     last = entries[-1].line
-    return bool(last.tokens) and not last.groups and last.tokens[-1].text in (":", "count", "see", "get")
+    ends = bool(last.tokens) and not last.groups and last.tokens[-1].text in (":", "count", "see", "get")
+    if ends or last.groups or not is_cut(entries):
+        return ends
+    values = [group.letters for _, group in _named(entries)]
+    return not (len(values) > 1 and len(set(values)) == 1)
 
 
 def _is_one_of_several(entries: Sequence[Entry], claim: Claim) -> bool:
@@ -392,7 +408,11 @@ _ALL_OF_THEM = re.compile(r"\b(?:are|were|is) there\b|\b(?:total|altogether|in a
 _COUNTED_NOUN = re.compile(
     r"how many ((?:(?!(?:are|is|were|was|do|does|did|can|could|have|has|in|on|of)\b)[\w-]+ ){1,5})", re.I
 )
-_PART_OF = re.compile(r"(\b\d{1,9}|\b[a-z]{3,9})(?: out)? of (?:the |a total of )?(?=\d)(?:\d{1,9})", re.I)
+_PART_OF = re.compile(
+    rf"(\b\d{{1,9}}|\b(?:{'|'.join(TABLES['numbers']['en'].split())}))(?: out)?"
+    r" of (?:the |a total of )?\d{1,9}",
+    re.I,
+)
 _ABSENT = re.compile(words.any_word(words.word_set(TABLES["existence"]["no"])), re.I)
 _EACH = re.compile(r"(?<![\d.,])(\d{1,9})[^\d.,;:\n]{0,30}\b(?:each|apiece)\b", re.I)
 _RATE = re.compile(r"(?<![\d.,])(\d{1,9})(?: [a-z]+)? (?:per|every|an? (?:day|week|month|year|hour|minute))\b", re.I)
@@ -463,6 +483,8 @@ def _asked_for(entries: Sequence[Entry], text: str, question: str, counts: bool)
         return None
     groups = [(entry.line, group) for entry in entries for group in entry.line.groups]
     if any(line.denied(group) or line.hedged_at(group) or len(group.letters) != 1 for line, group in groups):
+        return None
+    if entries and (entries[-1].line.text(len(entries[-1].line.tokens) - 1) in ("and", "plus") or is_cut(entries)):
         return None
     if counts and not groups and not any(map(str.isdigit, text)):
         return 0.0 if _ABSENT.search(text) and len(text) < _SHORT else None

@@ -107,7 +107,6 @@ _KIND = SETS["kind"]
 _ADJECTIVE = re.compile(r"\w{2,}(?:al|ic|ous|ful|ive|ish|less|able|ible|ern|ular|ny|my|den|ed)\Z")
 _COLOURS, _COMPOUND, _IS, _PREPOSITIONS = SETS["colours"], SETS["compound"], SETS["is"], SETS["preposition"]
 _ARTICLE = word_set("a an the")
-_UNTRUE = word_set("wrong incorrect false mistaken untrue")
 _NAMES_A_THING = _IS | _ARTICLE
 _ROMANCE = word_set("un une una uno um uma le la el il lo los las les l'")
 """Articles of languages whose adjectives follow the noun."""
@@ -155,10 +154,9 @@ class _Entry:
         after = self.line.text(group.end)
         led = next((text for text in reversed(self.texts[: group.start]) if text not in _ARTICLE), "")
         either = {before, after} & {"or", "versus", "/"} or after in ("would", "could", "might", "may", "from")
-        following = self.texts[group.end + 1 : group.end + 3]
-        joined = after in ("and", "&") and not vocabulary.PRONOUN.intersection(following) and "i" not in following
+        joined = after in ("and", "&") and not self._lists(begin)
         first = "while" in self.texts[group.end :] and self.asked.intersection(self.texts[: group.start])
-        if (joined and not self._lists(begin) and self.announced is None) or (self.two_subjects and not first):
+        if joined or (self.two_subjects and not first):
             return "doubted"
         gone = after in _IS | {"looks", "appears"} and self.line.text(group.end + 1) in SETS["unaffected"]
         part = self.texts[begin : begin + 2] in (["only", "its"], ["only", "the"]) or gone
@@ -167,15 +165,9 @@ class _Entry:
         answered = after in _IS and self.line.text(group.end + 1) in self.asked  # "Which is larger?"
         if (compared and not answered) or part or leaves or led in ("for", "about"):
             return "doubted"
-        if (
-            after in (",", ")")
-            and following[:1] == ["which"]
-            and _UNTRUE.intersection(self.texts[group.end + 2 : group.end + 6])
-        ):
-            return "denied"
         if _ELSE.intersection(self.texts[group.end : group.end + 3]):
             return "doubted"
-        if self.line.hedged_at(group) or either or before in _DOUBTING or before == "toy" or self.statement.aside:
+        if self.line.hedged_at(group) or either or before in _DOUBTING or before == "toy":
             return "doubted"
         if self._is_another(before, group):
             return "another"
@@ -189,10 +181,9 @@ class _Entry:
         return (
             before in _CHANGING
             or f"{before} {phrase}" in _COMPOUND
-            or (before in _ORDINAL and phrase not in _ORDINAL and group.start > 0 and before not in _DIRECTION)
+            or before in _ORDINAL
             or (before in _OTHER_PLACE and self.capital)
             or (before in _DIRECTION and phrase in _DIRECTION)
-            or (before.isdigit() and phrase[:1].isdigit())
         )
 
     def _modifies(self, group: Group) -> bool:
@@ -200,18 +191,13 @@ class _Entry:
         phrase, following = self.texts[group.start], self.line.text(group.end + 1)
         if group.start and self.texts[group.start - 1] in _ROMANCE and len(self.line.text(group.end)) > 2:
             return False
-        verb = following in ("it", "the", "a", "an", "this", "that", "him", "her", "them") or (
-            following in _PREPOSITIONS and self.line.text(group.end)[-1:] == "s"  # "a toaster sits on …"
-        )
+        verb = following in ("it", "the", "a", "an", "this", "that", "him", "her", "them")
         counted = phrase.isdigit() or any(spelt_numbers(phrase)) or phrase.endswith("ing")
         if not goes_on(self.line, group) or verb or counted or self.line.text(group.end) in _NOUN:
             return False
         if self.announced is not None:
             return True
-        return (
-            not (phrase.split()[-1] in _COLOURS or _ADJECTIVE.match(phrase))
-            or self.line.text(group.end) in _DIRECTION
-        )
+        return not (phrase.split()[-1] in _COLOURS or _ADJECTIVE.match(phrase))
 
     def _follows_another(self, group: Group, begin: int) -> bool:
         """Return whether another thing is named first: `a scooter on top of a bicycle`."""
@@ -223,7 +209,7 @@ class _Entry:
         copula = self.copula[group.start] if self.copula[group.start] >= begin else None
         if copula is None and self.announced is None:
             bare = [word for word in words if word not in _ARTICLE]
-            return "that" in words[1:] or (self.capital and bare[1:] == ["of"] and bare[0] not in _KIND)
+            return self.capital and bare[1:] == ["of"] and bare[0] not in _KIND
         named = self.texts[(copula + 1 if copula is not None else begin) : group.start]
         if "," in named and any(word.isalpha() and word not in _LIGHT for word in named[: named.index(",")]):
             return True
@@ -233,7 +219,7 @@ class _Entry:
             return False
         if place and "and" in named[:place]:
             return True
-        return bool(place) and named[0] in ("a", "an", "the") and noun not in _KIND and not noun.endswith("ing")
+        return bool(place) and named[0] in ("a", "an", "the") and noun not in _KIND
 
     def _lists(self, begin: int) -> bool:
         """Return whether the phrase is one of several things; computed once per statement."""
@@ -248,8 +234,6 @@ class _Entry:
             if token.text in _BETWEEN:
                 item, joint = [], token.text
                 items.append(item)
-            elif joint in ("and", "or") and not item and token.text in ("a", "an", "the"):
-                continue
             elif token.letters or token.text[:1].isalpha():
                 item.append("" if place in self.named else token.text)
         for item in items:
@@ -278,10 +262,7 @@ class _Entry:
         one, two = ([text for text in entry.texts if text not in _ARTICLE] for entry in (self, other))
         if one[:1] == two[:1] and one[:1] in (["it's"], ["that's"]) and len(one) == len(two) and not self.denies:
             return True
-        if len(self.texts) < 3 or self.texts[:2] != other.texts[:2]:
-            return False
-        article = self.texts[2] in ("a", "an", "the")
-        return article and other.texts[2:3] == self.texts[2:3] if article else len(self.texts) == len(other.texts)
+        return self.texts[:2] == other.texts[:2] and len(one) == len(two)
 
     @property
     def places(self) -> bool:
@@ -328,16 +309,12 @@ class _Reader:
                 due = due or (entry.verdict() is False and entry.denies)
             else:
                 due = entry.leaves_open
-        whole = self._whole(entries, taken_back)
-        if given is None:
-            return Parsed(whole, "reply") if whole is not None else UNREAD
-        return UNREAD if given.value is None or (given.value is False and whole) else given
+        found = given or Parsed(self._whole(entries, taken_back), "reply")
+        return UNREAD if found.value is None else found
 
     def _marked(self, entry: _Entry, slots: Sequence[bool | None]) -> bool | None:
         """Return whether all marked answers of the statement are the phrase, and are not denied."""
         places = [ord(sign) - FIRST_SLOT for sign in entry.statement.text if ord(sign) >= FIRST_SLOT]
-        if any(entry.line.denied(group) or entry.line.hedged_at(group) for group in entry.slots):
-            return False
         read = {slots[place] for place in places}
         return read.pop() if len(read) == 1 else None
 
@@ -350,7 +327,7 @@ class _Reader:
         meant = [entry for entry in entries[since:] if entry.groups]
         if not meant:
             return None if taken_back and not any(is_bare(entry.line) for entry in entries[since:]) else False
-        verdicts = [entry.verdict() if entry.statement.own else None for entry in meant if not entry.statement.aside]
+        verdicts = [entry.verdict() if entry.statement.own else None for entry in meant]
         if True not in verdicts:
             return None if None in verdicts or not verdicts else False
         if None in verdicts and len(verdicts) > 1 and not all(entry.statement.own for entry in meant):

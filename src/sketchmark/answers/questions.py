@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
-from itertools import permutations
+from itertools import permutations, product
 from operator import eq, ge, gt, le, lt
 
 from sketchmark.answers.numbers import read_number
@@ -52,7 +52,9 @@ SAME = word_set("same equal equally difference tie tied")
 
 @cache
 def _alike() -> dict[str, str]:
-    rows = [row.split() for row in TABLES["alike"]]
+    rows = [[one, form] for form, one in TABLES["plural"].items()]
+    rows += [verb.split("/") for verb in TABLES["irregular"].split()]
+    rows += [row.split() for row in TABLES["alike"]]
     return {form: _bare_root(row[0]) for row in rows for word in row for form in (word, _bare_root(word))}
 
 
@@ -60,7 +62,8 @@ def _alike() -> dict[str, str]:
 def root_of(word: str) -> str:
     """Return a word without its endings, or the common one of those that mean the same: `wears` is `wear`."""
     known = word if word in PREPOSITIONS else _alike().get(word)
-    return known or _alike().get(_bare_root(word), _bare_root(word))
+    root = known or _alike().get(_bare_root(word), _bare_root(word))
+    return _alike().get(root, root)
 
 
 def _bare_root(word: str) -> str:
@@ -85,13 +88,34 @@ def _pairs(mark: str) -> set[tuple[str, str]]:
 
 COMPLEMENTS = _pairs("=")
 OPPOSITES = COMPLEMENTS | _pairs("/")
-OPPOSITES |= {
-    (root_of(one), root_of(other)) for row in TABLES["exclusive"] for one, other in permutations(row.split(), 2)
-}
+_VALUES = [[[*map(root_of, value.split())] for value in row.split("|")] for row in TABLES["attributes"]]
+_COLOURED = {(root, "red") for value in _VALUES[0] for root in value}
+OPPOSITES |= {pair for row in _VALUES for sides in permutations(row, 2) for pair in product(*sides)}
 OPPOSITES -= {(one, other) for one, other in OPPOSITES if one == other}
+_KINDS: dict[str, set[str]] = {}
+for _general, *_special in [
+    value.split() for row in (*TABLES["attributes"], *TABLES["kinds"]) for value in row.split("|")
+]:
+    for _kind in _special:
+        _KINDS.setdefault(root_of(_kind), set()).add(_general)
+_SHADES = SETS["shade"]
+
+
+@cache
+def generals(word: str) -> frozenset[str]:
+    """Return what a thing is a kind of: a poodle is a dog and an animal."""
+    above = _KINDS.get(root_of(word), set())
+    return frozenset(above).union(*(_KINDS.get(root_of(one), set()) for one in above))
+
+
 RELATIONS = frozenset(map(root_of, word_set(TABLES["relations"])))
 OPTIONAL = frozenset(
-    map(root_of, word_set("image scan view slice plane study section film time weather setting part area number"))
+    map(
+        root_of,
+        word_set(
+            "image scan view slice plane study section film time weather setting part area number down up sequence"
+        ),
+    )
 )
 POSITION = word_set("left right upper lower middle top bottom corner background foreground center centre front back")
 FUNCTION = AUXILIARY.union(LINKING, LIGHT, PREPOSITIONS, THERE, DENYING, PRONOUNS, ARTICLES, POSITION)
@@ -125,6 +149,46 @@ class Asked:
     @property
     def head(self) -> str:
         return self.words[self.end - 1]
+
+
+def in_its_words(words: Sequence[str], wanted: Asked) -> tuple[list[str], bool]:
+    """Write a clause with the words of the question for their kinds and acronyms, and without shades of colours.
+
+    Also return whether such a kind is in what the question says of its subject: a denied kind denies nothing.
+    """
+    said: list[str] = []
+    narrower = False
+    initials = "".join(word[0] for word in wanted.words)
+    for word, following in zip(words, [*words[1:], ""], strict=True):
+        root = root_of(word)
+        shade = word in _SHADES and (root_of(following), "red") in _COLOURED
+        if root not in wanted.words and (shade or following in generals(word)):
+            continue
+        if root in wanted.words or any((root, one) in OPPOSITES for one in wanted.words):
+            said.append(word)
+        elif general := next((one for one in sorted(generals(word)) if root_of(one) in wanted.words), ""):
+            said.append(general)
+            narrower = narrower or wanted.exists or root_of(general) in wanted.words[wanted.predicate :]
+        elif (denied := _denied_form(word, following, wanted)) is not None:
+            said += denied
+        elif len(word) > 2 and (at := initials.find(word)) >= 0:
+            said += wanted.words[at : at + len(word)]
+        else:
+            said.append(word)
+    return " ".join(said).replace("not not ", "").split(), narrower
+
+
+_DENYING_PREFIX = re.compile(r"(?:un|in|im|ir|il|non|dis)(?=\w{3})")
+
+
+def _denied_form(word: str, following: str, wanted: Asked) -> list[str] | None:
+    """Write a word with a prefix that denies it as not and the word: `unripe`, `non-calcified`."""
+    if word == "non" and root_of(following) in wanted.words:
+        return ["not"]
+    if root_of(_DENYING_PREFIX.sub("", word, count=1)) in wanted.words:
+        return ["not", _DENYING_PREFIX.sub("", word, count=1)]
+    asked_for = (one for one in wanted.words if _DENYING_PREFIX.sub("", one, count=1) == root_of(word))
+    return next((["not", one] for one in asked_for), None)
 
 
 _QUOTED = re.compile(
@@ -167,7 +231,7 @@ KIND_OF = re.compile(
 )
 MORE = re.compile(r"\b(more|fewer|less) ((?!than\b)\w+)(?= than\b|$)")
 SIDE = re.compile(
-    r"((?:to|on|at|in|from|towards?) )?(?:the |its |his |her )?\b(left|right|top|bottom|front|back)(?: hand)?"
+    r"(\b(?:to|on|at|in|from|towards?) )?(?:the |its |his |her )?\b(left|right|top|bottom|front|back)(?: hand)?"
     r"(?: (?:sides?|half|part))?(?: of)?(?= |$)"
 )
 
@@ -241,7 +305,7 @@ def _predicate(words: Sequence[str], content: Sequence[str]) -> int:
     return len(content) - 1
 
 
-FOUND = frozenset(map(root_of, THERE))
+FOUND = frozenset(map(root_of, THERE - {"pictured"}))
 _ODD = SETS["no_question"] | (HEDGE - {"can", "could"})
 
 
@@ -251,8 +315,16 @@ def of_a_thing(found: re.Match[str]) -> str:
     return before if not before or before.strip() in FRAME else found[0]
 
 
+_LABEL_A = re.compile(r"\bA(?= (?:is|was|has|than|and|or|\w+er than)\b|[?.,!]|\Z)")
+"""The label A, which is no article."""
+_REWRITTEN = [(re.compile(rf"\b(?:{find})(?!\w)", re.I), put) for put, find in TABLES["rewritten"].items()]
+
+
 def words_of(text: str) -> list[str]:
     """Return the words of a text, with hyphens and possessives split off: `T1-weighted`, but `x-ray` is one."""
+    text = _LABEL_A.sub("aa", text)
+    for pattern, put in _REWRITTEN:
+        text = pattern.sub(put, text)
     words = (word for word in written_out(text))
     split = (part for word in words for part in ([word] if word in PICTURE else word.split("-")))
     return [part for word in split for part in (word.replace("'s", " 's") if word[:1] != "'" else word).split()]
@@ -273,17 +345,22 @@ _NO_ADVERB = word_set("only early family elderly assembly lily")
 
 BOUND = re.compile(
     r"\A(?:is|are|was|were|does|do|can|has|have)\b[^?]{0,80}?\b(?:(?P<more>more than|over|above)"
-    r"|(?P<less>fewer than|less than|under|below)|(?P<least>at least)|(?P<most>at most)|(?P<exact>exactly"
-    r"|there(?= (?:\d|two|three|four|five|six|seven|eight|nine|ten)\b)))"
+    r"|(?P<less>fewer than|less than|under|below)|(?P<least>at least)|(?P<most>at most)|(?P<exact>exactly|only|just"
+    r"|(?:there|have|show|contain|hold|see)(?= (?:\d|two|three|four|five|six|seven|eight|nine|ten)\b)))"
     r" (\d[\d.,]{0,12}|[a-z]{3,9})\b",
     re.I,
 )
 
 
+_COUNTED_THING = re.compile(r"\b(?:\d+|two|three|four|five|six|seven|eight|nine|ten) (?!more\b)([a-z']+)", re.I)
+
+
 def counted(text: str, bound: re.Match[str]) -> bool | None:
     """Compare the number of a reply with the bound that the question asks about: `more than 5`."""
     limit, given = read_number(bound[bound.re.groups]).value, read_number(text, bound.string).value
-    if limit is None or given is None:
+    noun = _COUNTED_THING.search(text)
+    other = noun and {root_of(noun[1])}.isdisjoint({*map(root_of, words_of(bound.string))} | FUNCTION | AGAINST)
+    if limit is None or given is None or other:
         return None
     compare = {"more": gt, "less": lt, "least": ge, "most": le, "exact": eq}
     return any(bool(holds(given, limit)) for name, holds in compare.items() if bound[name])

@@ -85,7 +85,7 @@ _SURVEY = re.compile(
 _TURN = re.compile(r"but|however|yet", re.I)
 _SAYS_NO = re.compile(r"\s?(?:nope|no)\b", re.I)
 _FALLBACK = re.compile(r"if (?:not|that)|otherwise|failing|alternatively|second choice|runner-up", re.I)
-_OH_NO = re.compile(rf"\s?(?:(?:oh|ah|uh|um|hmm|well),? )?{_NO}", re.I)
+_OH_NO = re.compile(rf"\s?(?!no\W*\Z)(?:(?:oh|ah|uh|um|hmm|well),? )?{_NO}", re.I)
 _CORRECTS = re.compile(
     r"\s?(?:actually|rather|instead|in fact|but|edit|final|sorry|oops|or rather"
     r"|(?:hmm,? |but |well,? )?(?:looking|checking|thinking|counting|reading|having looked|examining)"
@@ -420,8 +420,6 @@ def also(line: Line, group: Group) -> tuple[frozenset[str], int]:
     for place in range(group.end, min(len(line.tokens), group.end + _SENTENCE)):
         token = line.tokens[place]
         if (token.text in words.SUBORDINATE or token.text == ";") and not token.letters:
-            break
-        if token.text == "(" and not (place + 1 < len(line.tokens) and line.tokens[place + 1].form == "letter"):
             break
         joined = line.text(place - 2) in _AND if place > 1 else False
         if token.letters and token.form != "weak" and (token.form != "noun" or joined):

@@ -8,6 +8,7 @@ does not count.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Any
 
 from sketchmark.answers import UNREAD, Parsed
@@ -82,7 +83,8 @@ _CONTRADICTED = re.compile(
 """A yes that the next words take back: `Yes, there is no lesion`."""
 _SENTENCE = re.compile(
     r"(?:^[^\w\n]{0,4}|(?<=[.!?:]\s)|(?<=[。！？、]))"
-    rf"(?:(?:and|so|but|well|ok|sure|indeed|answer:|hence|therefore),? )?{_WHOLE}",
+    rf"(?:(?:and|so|but|well|ok|sure|indeed|answer:|hence|therefore"
+    rf"|i'm afraid|i am afraid|sorry|unfortunately),? )?{_WHOLE}",
     re.IGNORECASE | re.MULTILINE,
 )
 _TURNED = re.compile(rf"\b(?:but|however|yet),? (?:actually,? |in fact,? )?{_WHOLE}", re.IGNORECASE | re.MULTILINE)
@@ -104,7 +106,9 @@ _UNKNOWN = re.compile(any_word(word_set(TABLES["unknown"])), re.IGNORECASE)
 _ASKED = re.compile(TABLES["open_questions"])
 _EVEN = re.compile("(?:{0})[^.!?。\\n]{{1,30}}(?:{0})".format(any_word(word_set(TABLES["unsure"]))), re.IGNORECASE)
 """Two possibilities: `Maybe yes, maybe no`."""
-_FIRST_WORD = re.compile(r"\A\W{0,4}(?:yes|yeah|yep|no|nope)\b[\s,.:;!—–-]{1,4}", re.IGNORECASE)
+_FIRST_WORD = re.compile(
+    r"\A\W{0,4}(yes|yeah|yep|no|nope)\b(?:\s?[,.:;!—–-]\s?|\s(?=(?:there|it|they|he|she|the|no|i)\b))", re.IGNORECASE
+)
 
 
 _MARKS = re.compile("[👍✅✔✓👎❌✗✘]")
@@ -147,14 +151,14 @@ def read_yes_no(response: Any, question: str = "") -> Parsed[bool]:
     """
     heard = said(response)
     verdict = _READER.read(heard)
+    first = _FIRST_WORD.match(heard.text) if question else None
+    said_too = read_finding(heard.text[first.end() :], question) if first else None
     if verdict.letters:
-        rest = _FIRST_WORD.sub("", heard.text, count=1)
-        contradicts = (
-            bool(question) and rest != heard.text and read_finding(rest, question) is (verdict.letters != {"Y"})
-        )
-        return UNREAD if contradicts else Parsed(verdict.letters == {"Y"}, verdict.how)
+        return UNREAD if said_too is (verdict.letters != {"Y"}) else Parsed(verdict.letters == {"Y"}, verdict.how)
     if _UNKNOWN.search(heard.text):
         return UNREAD
+    if first and said_too is (first[1][0] in "yY"):  # "Yes, there is no litter": the question was for its absence
+        return Parsed(said_too, "reply")
     marked = heard.text.rpartition("\n")[2].strip() == chr(FIRST_SLOT + len(heard.slots) - 1)
     if marked and not _READER.read(Said(heard.slots[-1], ())).claimed:
         found = read_finding(heard.slots[-1], question)
@@ -166,59 +170,90 @@ def read_yes_no(response: Any, question: str = "") -> Parsed[bool]:
     return UNREAD if found is None else Parsed(found, "marked" if marked else "reply")
 
 
-# Replies in other languages. No grammar is known here: a reply is compared with its question word by word.
-_ENGLISH = word_set("is are was were does do did can there the am have has will")
+# Replies in other languages. No grammar is known here: a clause is compared with its question word by word.
+_ENGLISH = word_set("the are does did there this any were these it you they its")
+_ENGLISH_FIRST, _GERMANIC = (
+    word_set("is was can do has have"),
+    word_set("de het een dit deze er hij ze zij je die das der"),
+)
 _FOREIGN = TABLES["foreign"]
-_NO_WORD = re.compile(_FOREIGN["no"], re.I)
-_SKIPPED = word_set(_FOREIGN["function"])
+_NO_WORD, _UNSURE, _NOBODY, _EITHER = (re.compile(_FOREIGN[name], re.I) for name in ("no", "unsure", "nobody", "or"))
+_PRONOUN = word_set(_FOREIGN["pronoun"])
+_SKIPPED = word_set(_FOREIGN["function"]) | _PRONOUN
 _SIGNS = frozenset(_FOREIGN["signs"])
-_CONTRARY = [[part.split() for part in row.split("/")] for row in _FOREIGN["opposites"]]
+_PEOPLE = word_set(_FOREIGN["people"])
+_CONTRARY = [[side.split() for side in row.split("/")] for row in _FOREIGN["opposites"]]
 _TRUTHS = [word_set(_FOREIGN[name]) for name in ("right", "wrong")]
-_UNSURE = re.compile(_FOREIGN["unsure"], re.I)
-_PARTED = re.compile(r"[.!?;。！？]\s*|,\s(?=aber|mais|pero|ma |mas|но |ama |sondern|sino)|\n")
+_PARTED = re.compile(r"[.!?;:。！？,、，]\s*|\n")
+_HAN_NO = re.compile("没有|没|沒|未见|未|无|無|不")
 _LONG_REPLY = 240
 
 
 def _read_foreign(text: str, question: str) -> bool | None:
-    """Compare a short reply in another language than English with its question, word by word.
-
-    A sentence that has all words of the question means yes, or no if it is negated or has the opposite of one word.
-    """
-    if len(text) > _LONG_REPLY or _ENGLISH & {*written_out(question)} or _UNSURE.search(text):
+    """Compare a short reply in another language than English with its question, clause by clause."""
+    asked = written_out(question)
+    english = _ENGLISH.intersection(asked) or (
+        asked[:1] and asked[0] in _ENGLISH_FIRST and not _GERMANIC.intersection(asked)
+    )
+    if len(text) > _LONG_REPLY or english or _UNSURE.search(text):
         return None
-    if set(in_our_words(text).split()) & (HEDGE | {"or", "if", "?"}):
+    if set(in_our_words(text).split()) & (HEDGE | {"or", "if", "?"}) or _EITHER.search(question):
         return None
-    verdicts = {_said_so(sentence, question) for sentence in _PARTED.split(text)} - {None}
+    wanted = _content(question)
+    verdicts = {_said_so(clause, wanted) for clause in _PARTED.split(text)} - {None}
     return verdicts.pop() if len(verdicts) == 1 else None
 
 
-def _said_so(text: str, question: str) -> bool | None:
-    said, denied = _content(text), _NO_WORD.search(text) is not None
+def _said_so(clause: str, wanted: Sequence[str]) -> bool | None:
+    """Compare one clause: all words of the question mean yes; a negation, or the opposite of one word, no.
+
+    A pronoun may replace the subject. A negated clause needs no more than some words of the question.
+    """
+    said, nobody = _content(clause), _NOBODY.search(clause) is not None
+    denied = nobody or _NO_WORD.search(clause) is not None
     if said and all(any(_is_same(word, one) for one in _TRUTHS[0] | _TRUTHS[1]) for word in said):
         false = any(_is_same(word, one) for word in said for one in _TRUTHS[1])
         return false == denied if len(said) < 3 else None
-    opposed = 0
-    wanted = _content(question)
-    for word in wanted:
-        if any(_is_same(word, one) for one in said):
-            continue
-        if not any(_is_contrary(word, one) for one in said):
-            return None
-        opposed += 1
-    if not wanted or opposed > 1 or opposed == len(wanted) > 1 or (opposed and denied):
+    if nobody:
+        wanted = [word for word in wanted if not any(_is_same(word, one) for one in _PEOPLE)]
+    left = [word for word in wanted if not any(_is_same(word, one) for one in said)]
+    opposed = [word for word in left if any(_is_contrary(word, one) for one in said)]
+    missing = len(left) - len(opposed)
+    more = [one for one in said if not any(_is_same(word, one) or _is_contrary(word, one) for word in wanted)]
+    if len(opposed) > 1 or (opposed and denied):
         return None
-    return not (denied or opposed)
+    described = [
+        one for one in more if any(one.startswith(stem) for row in _CONTRARY for side in row for stem in side)
+    ]
+    if (denied and described) or (opposed == wanted[:1] and len(wanted) > 2 and not is_wide(clause.strip())):
+        return None
+    places = [next((at for at, one in enumerate(said) if _is_same(word, one)), -1) for word in wanted]
+    if _THAN.search(clause) and len(wanted) > 2 and not denied and 0 <= places[-1] < places[0]:
+        return None  # of another subject: the words of a comparison are exchanged
+    if not missing and wanted:
+        return not (denied or opposed) if len(opposed) < len(wanted) or len(wanted) == 1 else None
+    if denied:
+        scope = _content(_HAN_NO.split(clause)[-1]) if is_wide(clause.strip()) else said
+        inside = all(any(_is_same(word, one) for word in wanted) for one in scope)
+        return False if inside and (scope or nobody or _NONE.fullmatch(clause.strip())) else None
+    if opposed:
+        return None if more else False
+    begins = (_FOREIGN_WORD.findall(clause.casefold()) or [""])[0] in _PRONOUN
+    return True if begins and missing == 1 and left[0] in wanted[:2] and left[0] != wanted[-1] else None
+
+
+_NONE, _THAN = re.compile(_FOREIGN["none"], re.I), re.compile(_FOREIGN["than"], re.I)
 
 
 def _content(text: str) -> list[str]:
     """Return the words of a text that are neither grammar nor about an image; in Chinese and Japanese, its signs."""
     words = _FOREIGN_WORD.findall(_ELIDED.sub(" ", text.translate(APOSTROPHE)).casefold())
     words = [word for word in words if word not in _SKIPPED and not _NO_WORD.fullmatch(word)]
-    return [part for word in words for part in _signs(word)]
+    return [part for word in words if not _NOBODY.fullmatch(word) for part in _signs(_NOBODY.sub("", word))]
 
 
 def _signs(word: str) -> list[str]:
-    if "\uac00" <= word[0] <= "\ud7a3":
+    if "\uac00" <= word[:1] <= "\ud7a3":
         return [_PARTICLE.sub("", word)]
     return sorted({*word} - _SIGNS) if is_wide(word) else [word]
 
@@ -240,7 +275,9 @@ def _is_same(one: str, other: str) -> bool:
 
 
 def _is_contrary(one: str, other: str) -> bool:
-    rows = [
-        [any(word.startswith(stem) for stem in side) for side in row] for row in _CONTRARY for word in (one, other)
+    sides = [
+        {at for at, side in enumerate(row) for stem in side if word.startswith(stem)}
+        for row in _CONTRARY
+        for word in (one, other)
     ]
-    return any((a[0] and b[1]) or (a[1] and b[0]) for a, b in zip(rows[::2], rows[1::2], strict=True))
+    return any(a and b and not a & b for a, b in zip(sides[::2], sides[1::2], strict=True))
