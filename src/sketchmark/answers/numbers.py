@@ -65,7 +65,9 @@ _COMPARED = re.compile(
     r"\b(?:compared (?:to|with)|(?:up|down) from|as opposed to|unlike)\s(?:the\s|about\s)?\Z", re.IGNORECASE
 )
 _PART = re.compile(
-    r"[ ](?:of[ ](?:them|which|these|those|whom)|davon|d'entre|de (?:ellos|ellas|eles|elas)|di (?:loro|essi))\b", re.I
+    r"[ ](?:of[ ](?:them(?!\W*\Z)|which|these|those|whom)"
+    r"|davon|d'entre|de (?:ellos|ellas|eles|elas)|di (?:loro|essi))\b",
+    re.I,
 )
 _PART_BEFORE = re.compile(
     r"(?:\b(?:davon|dont|of which|of whom|including|de l[oa]s cuales|di cui|d[oa]s quais|waarvan|bunlardan)\s"
@@ -125,7 +127,7 @@ _PRODUCT = re.compile(r"(?-i:\A[A-Z][a-z]+) \Z")
 _SINGULAR = re.compile(r" (?:is|was|has|runs) ")
 _ONE_OF = re.compile(r"\bone of (?=(?:the |these )?\d)|\bof the two\b", re.I)
 _MINUS = re.compile(r"(?<![\w)])(?<![\d°)%] )(?<!degrees )(?<!plus or )(?:minus|negative) (?=\d)", re.I)
-_LIST_MARK = re.compile(r"^[ ]?(\d{1,2})[.)][ ]\S", re.MULTILINE)
+_LIST_MARK = re.compile(r"^[ ]?(\d{1,2})[.)](?:[ ]\S|\Z)", re.MULTILINE)
 _EITHER_WAY = re.compile(r"\d{1,3}[.,]\d{3}(?![\d.,])")
 """`12.480` is a fraction in English and a whole number in German."""
 _LED_BY = SETS["led_by"]
@@ -172,7 +174,7 @@ class _Numbers(Words):
         text = self._spelt(_MINUS.sub("-", _NOTHING.sub(lambda found: f"{found[1] or ''} 0", text)))
         text = _EITHER.sub(lambda found: f"{found['one'] or found['measure']} versus ", text)
         marks = list(_LIST_MARK.finditer(text))
-        listed = {mark.start(1) for mark in marks if len(marks) > 1 or mark[1] == "1"}
+        listed = {mark.start(1) for mark in marks if len(marks) > 1 or (mark[1] == "1" and mark.end() < len(text))}
         marked = NUMBER.sub(lambda found: found[0] if found.start() in listed else self._number(found, comma), text)
         self.order = list(self.places)
         return marked

@@ -282,7 +282,12 @@ def asked(question: str) -> Asked | None:
         {"anyone", "anybody", "someone", "somebody"}.intersection(words),
     )
     predicate = 1 if words[0] in _DOING else _predicate(MORE.sub(r"\2 \1", rest).split(), content)
-    return Asked(tuple(content), exists, bool(every), bool(anyone), predicate) if content else None
+    if not (content and (exists or {*content} - _IMAGES)):
+        return None  # nothing is left of what is asked about the image: "Is it in colour?"
+    return Asked(tuple(content), exists, bool(every), bool(anyone), predicate)
+
+
+_IMAGES = frozenset(map(root_of, PICTURE))
 
 
 _DOING = AUXILIARY - word_set("is are was were am")

@@ -184,7 +184,9 @@ def stem(word: str) -> str:
 def foreign_numbers() -> tuple[re.Pattern[str], dict[str, int]]:
     """Return a pattern of number words of other languages, and their values."""
     tables = {name: row.split() for name, row in TABLES["numbers"].items() if name not in ("en", "tens", "zh")}
-    values = {key(word): value for row in tables.values() for value, word in enumerate(row)}
+    values = {
+        key(word): value for row in tables.values() for value, forms in enumerate(row) for word in forms.split("/")
+    }
     values |= {key(word): value for table in TABLES["compounds"].values() for word, value in _compounds(table)}
     return re.compile(any_word(values), re.IGNORECASE), values
 
@@ -195,7 +197,8 @@ def _compounds(table: Mapping[str, Any]) -> Iterator[tuple[str, int]]:
         yield ten, 10 * tenth
         for size, unit in enumerate(table["units"].split(), start=1):
             joined = table.get("first", table["join"]) if size == 1 else table["join"]
-            yield re.sub(table.get("soft", r"\Z"), "", joined.format(ten=ten, unit=unit)), 10 * tenth + size
+            for form in unit.split("/"):
+                yield re.sub(table.get("soft", r"\Z"), "", joined.format(ten=ten, unit=form)), 10 * tenth + size
     more = table.get("more", "").split()
     yield from ((word.replace("_", " "), value) for value, word in enumerate(more, start=table.get("from", 0)))
 

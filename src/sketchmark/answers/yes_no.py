@@ -155,7 +155,7 @@ def read_yes_no(response: Any, question: str = "") -> Parsed[bool]:
     said_too = read_finding(heard.text[first.end() :], question) if first else None
     if verdict.letters:
         return UNREAD if said_too is (verdict.letters != {"Y"}) else Parsed(verdict.letters == {"Y"}, verdict.how)
-    if _UNKNOWN.search(heard.text):
+    if _UNKNOWN.search(heard.text) or (_ASKS_FALSE.search(question) and _JUDGES.search(heard.text)):
         return UNREAD
     if first and said_too is (first[1][0] in "yY"):  # "Yes, there is no litter": the question was for its absence
         return Parsed(said_too, "reply")
@@ -168,6 +168,11 @@ def read_yes_no(response: Any, question: str = "") -> Parsed[bool]:
     if found is None and not (verdict.claimed or heard.slots):
         found = _read_foreign(heard.text, question)
     return UNREAD if found is None else Parsed(found, "marked" if marked else "reply")
+
+
+_ASKS_FALSE = re.compile(r"(?<!or )\b(?:false|untrue|incorrect|wrong|inaccurate)\b(?! or\b)", re.I)
+_JUDGES = re.compile(r"\b(?:in|un)?(?:true|false|correct|right|wrong|accurate)\b", re.I)
+"""`It isn't false`, where the question asks whether a statement is false, says no by two denials."""
 
 
 # Replies in other languages. No grammar is known here: a clause is compared with its question word by word.
