@@ -144,7 +144,8 @@ def page(run: RunView) -> str:
         tag("title", f"{model} · Sketchmark"),
         tag("style", Html(style)),
     )
-    part = part_in_words(run.about, {name: sample_count(cell.episodes) for name, cell in run.cells.items()})
+    counts = {name: sample_count(cell.episodes) for name, cell in run.cells.items()} if run.about.shard else {}
+    part = part_in_words(run.about, counts)
     args = " ".join(f"{key}={value}" for key, value in run.about.model.args.items() if isinstance(value, SHOWN))
     ways = {f"{cell.mode} {condition(cell.draw_with)}" for cell in stored.values() if cell.draw_with}
     facts = (

@@ -7,8 +7,9 @@ channel.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
+from itertools import combinations, pairwise
 from typing import NamedTuple, Protocol, TypeVar
 
 import numpy as np
@@ -20,6 +21,8 @@ from sketchmark.media.pixels import Recent, Runs
 
 Colours = NDArray[np.float32]
 """Rows of RGB in 0..1."""
+Edges = tuple[list[int], list[int]]
+"""Edges of rows and of columns, in pixels."""
 
 Kind = TypeVar("Kind", np.bool_, np.intp)
 Position = tuple[int, int]
@@ -137,7 +140,7 @@ def cells(box: Box, rows: int, cols: int) -> tuple[list[int], list[int]]:
     )
 
 
-def cell_shares(labels: NDArray[np.intp], edges: tuple[list[int], list[int]], kinds: int) -> NDArray[np.float32]:
+def cell_shares(labels: NDArray[np.intp], edges: Edges, kinds: int) -> NDArray[np.float32]:
     """The share of each label 0..kinds-1 among the pixels of each cell: (rows, cols, kinds). A cell without pixels (a
     picture with fewer pixels than cells) has share 0 of everything."""
     down, across = edges
@@ -147,6 +150,168 @@ def cell_shares(labels: NDArray[np.intp], edges: tuple[list[int], list[int]], ki
         if cell.size:
             shares[r, c] = np.bincount(cell.reshape(-1), minlength=kinds) / cell.size
     return shares
+
+
+NEAR = np.float32(0.24)
+"""Greatest distance of a pixel from the colour that it should have. Where all pixels have it, the mean difference per
+channel is at most 35 of 255."""
+_BLENDED = np.float32(0.2)
+"""The same from the blends of two such colours: edges are blurred by scaling and compression."""
+_FINEST = 20
+"""A mark counts from this fraction of a cell on, and from three pixels on."""
+_STRANGE = (0.004, 0.09)
+"""Greatest share of a cell's pixels that compression may leave unexplained: without a mark in it, and with one."""
+_UNEVEN = 0.04
+"""Greatest share of the pixels around a dot that may be there, or missing, contrary to a disc."""
+
+
+class Look(NamedTuple):
+    """Colours of a board's cells, and where else they may be: around the board, in its outline, between cells."""
+
+    palette: Colours
+    outside: tuple[int, ...]
+    outline: tuple[int, ...] = ()
+    between: tuple[int, ...] = ()
+
+
+def stained(
+    pixels: Pixels, edges: Edges, contents: Sequence[Sequence[Sequence[int]]], look: Look
+) -> NDArray[np.bool_]:
+    """Return which cells show something else than their `contents`, colours of the palette by number. All do if
+    something is drawn around the board.
+
+    A board is not found to the pixel, so near its edge a cell may show what its neighbours may. A stain is a square
+    of pixels that none of the allowed colours explains, nor a blend of two of them.
+    """
+    (down, across), shape = edges, (pixels.height, pixels.width)
+    rows, cols = len(down) - 1, len(across) - 1
+    cell = min((down[-1] - down[0]) / rows, (across[-1] - across[0]) / cols)
+    slack, finest = round(cell / 24) + 3, max(3, round(cell / _FINEST))
+    allowed = np.zeros(shape, np.int32)
+
+    def allow(top: int, left: int, bottom: int, right: int, colours: Iterable[int]) -> None:
+        window = allowed[max(0, top) : max(0, bottom), max(0, left) : max(0, right)]
+        window |= sum(1 << colour for colour in colours)
+
+    allow(0, 0, *shape, look.outside)
+    rim = slack + round(cell / 16)  # blur spreads the outline
+    allow(down[0] - rim, across[0] - rim, down[-1] + rim, across[-1] + rim, look.outline)
+    allowed[down[0] + rim : down[-1] - rim, across[0] + rim : across[-1] - rim] = 0
+    for r, c in np.ndindex(rows, cols):
+        allow(down[r] - slack, across[c] - slack, down[r + 1] + slack, across[c + 1] + slack, contents[r][c])
+    for line in down[1:-1]:
+        allow(line - slack, across[0], line + slack, across[-1], look.between)
+    for line in across[1:-1]:
+        allow(down[0], line - slack, down[-1], line + slack, look.between)
+    shown = pixels.distances(look.palette) <= NEAR
+    bits = (shown << np.arange(len(look.palette), dtype=np.int32)[:, None]).sum(axis=0, dtype=np.int32)
+    strange = (allowed & pixels.spread(bits)) == 0
+    _explain_blends(pixels, strange, allowed, look.palette)
+    most = np.array([[_STRANGE[len(content) > 2] for content in row] for row in contents])
+    return _cells_with_marks(strange, edges, slack, finest, most)
+
+
+def _explain_blends(pixels: Pixels, strange: NDArray[np.bool_], allowed: NDArray[np.int32], palette: Colours) -> None:
+    """Clear the pixels whose colour is a blend of two that are allowed there."""
+    at = np.flatnonzero(strange)
+    shown = pixels.colours[pixels.spread(np.arange(len(pixels.colours))).reshape(-1)[at]]
+    there = allowed.reshape(-1)[at]
+    left = np.ones(len(at), np.bool_)
+    for kind in np.unique(there):
+        mine = np.flatnonzero(there == kind)
+        for one, other in combinations([n for n in range(len(palette)) if kind >> n & 1], 2):
+            line = palette[other] - palette[one]
+            along = ((shown[mine] - palette[one]) @ line / (line @ line)).clip(0, 1)[:, None]
+            left[mine] &= np.linalg.norm(shown[mine] - palette[one] - along * line, axis=1) > _BLENDED
+    strange.reshape(-1)[at] = left
+
+
+def _cells_with_marks(
+    strange: NDArray[np.bool_], edges: Edges, slack: int, finest: int, most: NDArray[np.float64]
+) -> NDArray[np.bool_]:
+    """Return the cells with a square of strange pixels, or with more than the share `most` of them away from their
+    edges; all cells if there are such pixels around the board."""
+    down, across = edges
+    found = np.zeros(most.shape, np.bool_)
+    for r, c in np.ndindex(found.shape):
+        inner = strange[down[r] + slack + 1 : down[r + 1] - slack, across[c] + slack + 1 : across[c + 1] - slack]
+        found[r, c] = bool(inner.size) and np.count_nonzero(inner) > most[r, c] * inner.size
+    board = strange[max(0, down[0]) : down[-1], max(0, across[0]) : across[-1]]
+    if np.count_nonzero(strange) - np.count_nonzero(board) > finest * finest:
+        found[:] = True
+    if min(strange.shape) >= finest and np.count_nonzero(strange) >= finest * finest:
+        sums = np.pad(strange.cumsum(axis=0, dtype=np.int32).cumsum(axis=1, dtype=np.int32), ((1, 0), (1, 0)))
+        lower, upper = sums[finest:], sums[:-finest]
+        full = lower[:, finest:] - upper[:, finest:] - lower[:, :-finest] + upper[:, :-finest] == finest * finest
+        y, x = np.nonzero(full)
+        r, c = (np.searchsorted(ends, at + finest // 2, "right") - 1 for ends, at in ((down, y), (across, x)))
+        found[r.clip(0, len(down) - 2), c.clip(0, len(across) - 2)] = True
+    return found
+
+
+def is_one_mark(mask: NDArray[np.bool_], filled: float) -> bool:
+    """Test whether pixels are in one piece, about as high as wide, and fill so much of their frame."""
+    rows, columns = np.flatnonzero(mask.any(axis=1)), np.flatnonzero(mask.any(axis=0))
+    if not len(rows):
+        return False
+    mark = mask[rows[0] : rows[-1] + 1, columns[0] : columns[-1] + 1]
+    (high, wide), count = mark.shape, int(np.count_nonzero(mark))
+    if not 2 * high <= 3 * wide + 4 or not 2 * wide <= 3 * high + 4 or count < filled * high * wide:
+        return False
+    piece = np.zeros_like(mark)
+    piece.reshape(-1)[np.flatnonzero(mark)[count // 2]] = True
+    while True:
+        grown = _along_columns(_along_columns(piece.T, mark.T).T, mark)
+        if np.array_equal(grown, piece):
+            return int(np.count_nonzero(piece)) >= 0.97 * count
+        piece = grown
+
+
+def _along_columns(piece: NDArray[np.bool_], mark: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Return a piece of a mark with all pixels that can be reached from it along columns."""
+    runs = np.cumsum(~np.pad(mark, ((1, 0), (0, 0))), axis=0)[1:] * mark.shape[1] + np.arange(mark.shape[1])
+    reached = np.zeros((mark.shape[0] + 2) * mark.shape[1], np.bool_)
+    reached[runs[piece]] = True
+    found: NDArray[np.bool_] = reached[runs] & mark
+    return found
+
+
+def is_round(mask: NDArray[np.bool_]) -> bool:
+    """Test whether pixels fill a disc, and nothing else; an uneven edge of one to two pixels does not count."""
+    rows, columns = np.flatnonzero(mask.any(axis=1)), np.flatnonzero(mask.any(axis=0))
+    if not len(rows):
+        return False
+    mark = mask[rows[0] : rows[-1] + 1, columns[0] : columns[-1] + 1]
+    high, wide = mark.shape
+    if 4 * max(high, wide) > 5 * min(high, wide) + 8:
+        return False
+    y, x = ((2 * np.arange(length) + 1 - length) / length for length in mark.shape)
+    away, spare = np.hypot(y[:, None], x[None]), 3 / min(high, wide)
+    wrong = np.where(mark, away > 1 + spare, away < 1 - spare)
+    return bool(np.count_nonzero(wrong) <= _UNEVEN * mark.size)
+
+
+def middles(pixels: Pixels, edges: Edges, part: float) -> Colours:
+    """Return the mean colour in the middle of each cell, `part` of it wide and high: (rows, columns, RGB)."""
+    down, across = ([_middle(*ends, part) for ends in pairwise(lines)] for lines in edges)
+    number = pixels.spread(np.arange(len(pixels.colours)))
+    found = np.zeros((len(down), len(across), 3), np.float32)
+    for row, col in np.ndindex(found.shape[:2]):
+        if (cell := number[down[row], across[col]]).size:
+            found[row, col] = pixels.colours[cell].mean(axis=(0, 1))
+    return found
+
+
+def _middle(begin: int, end: int, part: float) -> slice:
+    spare = round((end - begin) * (1 - part) / 2)
+    return slice(begin + spare, end - spare)
+
+
+def towards(shown: Colours, own: Colours, other: Colours) -> Colours:
+    """Return how far colours are on the way from their own to another one: 0 is their own, 1 the other."""
+    line = other - own
+    found: Colours = ((shown - own) * line).sum(axis=-1) / np.maximum((line * line).sum(axis=-1), 1e-6)
+    return found
 
 
 def painted(places: NDArray[np.uint8], palette: NDArray[np.uint8]) -> Picture:

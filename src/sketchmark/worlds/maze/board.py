@@ -33,7 +33,7 @@ from numpy.typing import NDArray
 from sketchmark.errors import BadInput
 from sketchmark.media import Picture
 from sketchmark.media.pixels import Recent
-from sketchmark.worlds import boards, renderings
+from sketchmark.worlds import boards
 from sketchmark.worlds.boards import MOVES, Position
 from sketchmark.worlds.maze.generator import Maze, distances_from, generate
 
@@ -73,11 +73,11 @@ class Look(NamedTuple):
         return boards.rgb01(self.floor, self.wall, self.start, self.goal)
 
     @property
-    def strict(self) -> renderings.Look:
+    def strict(self) -> boards.Look:
         palette = boards.rgb01(*self.colours)
         if self.lines:
-            return renderings.Look(palette, outside=(0,), outline=(2,), between=(5,))
-        return renderings.Look(palette, outside=(0, 1), outline=(2, 5))
+            return boards.Look(palette, outside=(0,), outline=(2,), between=(5,))
+        return boards.Look(palette, outside=(0, 1), outline=(2, 5))
 
 
 LOOKS = {
@@ -290,21 +290,21 @@ _UNCLEAR: Recent[list[list[bool]]] = Recent(1024)
 def _unclear(picture: Picture, seen: MazeReading) -> list[list[bool]]:
     pixels = boards.pixels_of(picture)
     ends, strict = edges(picture, len(seen.grid), len(seen.grid[0]), seen.look), LOOKS[seen.look].strict
-    bad = renderings.stained(pixels, ends, [[_SHOWN[cell] for cell in row] for row in seen.grid], strict)
-    middles, grid, typical = renderings.middles(pixels, ends, _MIDDLE), np.array(seen.grid), strict.palette.copy()
+    bad = boards.stained(pixels, ends, [[_SHOWN[cell] for cell in row] for row in seen.grid], strict)
+    middles, grid, typical = boards.middles(pixels, ends, _MIDDLE), np.array(seen.grid), strict.palette.copy()
     for kind, number in ((" ", 1), ("#", 2)):
         if (mine := grid == kind).any():
             typical[number] = np.median(middles[mine], axis=0)
-            bad[mine] |= renderings.towards(middles[mine], typical[number], typical[3]) > _TRACE
+            bad[mine] |= boards.towards(middles[mine], typical[number], typical[3]) > _TRACE
     pale, usual = (float(np.linalg.norm(one[2] - one[1])) for one in (typical, strict.palette))
-    is_dot, is_frame = pixels.distances(strict.palette[3:5]) <= renderings.NEAR
+    is_dot, is_frame = pixels.distances(strict.palette[3:5]) <= boards.NEAR
     likely = np.flatnonzero(is_dot)
-    full = renderings.towards(pixels.colours[likely], typical[1], typical[3])
+    full = boards.towards(pixels.colours[likely], typical[1], typical[3])
     is_dot[likely] = full >= _FULL * min(1.0, pale / usual)
     dot, frame = pixels.spread(is_dot), pixels.spread(is_frame)
-    if seen.start is not None and not (renderings.is_one_mark(dot, 0.6) and renderings.is_round(dot)):
+    if seen.start is not None and not (boards.is_one_mark(dot, 0.6) and boards.is_round(dot)):
         bad[seen.start] = True
-    if seen.goal is not None and seen.goal != seen.start and not renderings.is_one_mark(frame, 0.1):
+    if seen.goal is not None and seen.goal != seen.start and not boards.is_one_mark(frame, 0.1):
         bad[seen.goal] = True
     found: list[list[bool]] = bad.tolist()
     return found

@@ -385,14 +385,14 @@ _UNCLEAR: Recent[list[list[bool]]] = Recent(1024)
 
 def _unclear(picture: Picture, seen: list[list[int | str]], look: str) -> NDArray[np.bool_]:
     n, pixels, (page, tiles, gaps) = len(seen), boards.pixels_of(picture), LOOKS[look]
-    strict = renderings.Look(boards.rgb01(page, *tiles[: n * n]), outside=(0,), between=(0,))
+    strict = boards.Look(boards.rgb01(page, *tiles[: n * n]), outside=(0,), between=(0,))
     shown = [[range(n * n + 1) if cell == "?" else (int(cell),) for cell in row] for row in seen]
     ends = edges(picture, n, look)
-    bad, state = renderings.stained(pixels, ends, shown, strict), to_state(seen)
+    bad, state = boards.stained(pixels, ends, shown, strict), to_state(seen)
     if state is not None:
-        middles = renderings.middles(pixels, ends, 1 - 1 / gaps - _EDGE).reshape(-1, 3)
-        own = renderings.as_shown(strict.palette[list(state)], middles)
-        share = renderings.towards(middles[:, None], own[:, None], own[None])
+        middles = boards.middles(pixels, ends, 1 - 1 / gaps - _EDGE).reshape(-1, 3)
+        own = _as_shown(strict.palette[list(state)], middles)
+        share = boards.towards(middles[:, None], own[:, None], own[None])
         bad |= (share + share.T > _TRACES).any(axis=1).reshape(n, n)
     return bad
 
@@ -412,3 +412,11 @@ def to_state(reading: list[list[int | str]]) -> State | None:
     """The state that was read; None if a cell is unclear or a colour is missing."""
     numbers = [number for row in reading for number in row if isinstance(number, int)]
     return tuple(numbers) if sorted(numbers) == list(range(1, sum(map(len, reading)) + 1)) else None
+
+
+def _as_shown(palette: boards.Colours, shown: boards.Colours) -> boards.Colours:
+    """Return the colours of a palette after the even change, within limits, that brings them nearest to those that an
+    image shows. Single colours that are off have little weight."""
+    gain, offset = renderings.recolouring(palette * 255, shown * 255)
+    found: boards.Colours = (palette * gain + offset / 255).clip(0, 1)
+    return found
