@@ -272,7 +272,7 @@ def _affirms(
         return None
     if {*roots} <= thing | {"the"} and not (before or tail):
         return True if words[0] in ("a", "an") else None
-    known = AFTER | PREPOSITIONS | DENYING | SETS["places"] - {"a", "an"}
+    known = (AFTER | PREPOSITIONS | DENYING | SETS["places"]) - {"a", "an"}
     if not before and tail[:1] == ["is"] and tail[1:2] and not (tail[1] in known or ends_a_thing(tail[1])):
         return None  # a definition: "A pneumothorax is air …"
     led = before[-1:] in (["like"], ["than"], ["of"], ["for"], ["as"])
