@@ -271,6 +271,8 @@ _GIVEN[renderings.BLOCKS // 2 :, renderings.BLOCKS // 2 :] = 0.1
 """How much the blocks tell about recolouring: those of the three given cells more than those of the filled one."""
 _BLURS = (0.0, 0.0025, 0.0045)
 """Blurs that are not held against a drawing, as proportions of its width."""
+_SHIFT, _SHIFTED = 8.0, 0.165
+"""Greatest change of the mean colour that is not held against a drawing: so much of 255 and a part of the mean."""
 
 
 def shows(drawn: Picture, true: Picture, other: Picture) -> bool:
@@ -288,6 +290,9 @@ def shows(drawn: Picture, true: Picture, other: Picture) -> bool:
     size = max(1, round(true.size[0] / by)), max(1, round(true.size[1] / by))
     got, last = _at(drawn, size, 0), np.s_[size[1] // 2 :: 2, size[0] // 2 :: 2]
     sharp = Image.fromarray(_at(true, size, 0))
+    mean = np.asarray(sharp).mean(axis=(0, 1))
+    if (np.abs(got.mean(axis=(0, 1)) - mean) > _SHIFT + _SHIFTED * mean).any():
+        return False
     if not renderings.explain([sharp], renderings.blocks_of(Image.fromarray(got)), _GIVEN, _MOST):
         return False
     values = got.astype(np.float32)
