@@ -9,6 +9,7 @@ from collections.abc import Awaitable, Callable, Iterable, Iterator
 
 import pytest
 
+from sketchmark import engines
 from sketchmark.engines import longest_first, play_all
 
 
@@ -18,13 +19,13 @@ class Jobs:
     def __init__(self, count: int, fails_at: int | None = None) -> None:
         self.count, self.fails_at = count, fails_at
         self.drawn: list[int] = []
-        self.threads: set[int] = set()
+        self.threads: list[int] = []
 
     def __iter__(self) -> Iterator[int]:
         for number in range(self.count):
             if number == self.fails_at:
                 raise LookupError("no more of these")
-            self.threads.add(threading.get_ident())
+            self.threads.append(threading.get_ident())
             self.drawn.append(number)
             yield number
 
@@ -111,10 +112,32 @@ async def test_one_at_a_time_keeps_the_order_and_passes_over_what_is_finished(op
     assert await _all(Jobs(0), open_hall.play, 4) == []
 
 
-async def test_jobs_are_drawn_off_the_event_loop(open_hall: Hall) -> None:
-    jobs = Jobs(4)
+async def test_slow_jobs_are_made_off_the_event_loop(open_hall: Hall, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(engines, "_QUICK", -1.0)
+    jobs = Jobs(60)
     await _all(jobs, open_hall.play, 2)
-    assert jobs.threads and threading.get_ident() not in jobs.threads
+    assert len(jobs.threads) == 60 and jobs.threads.count(threading.get_ident()) <= 2, "they show that it is slow"
+
+
+async def test_quick_jobs_are_made_by_the_event_loop(open_hall: Hall, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(engines, "_QUICK", 60.0)
+    jobs = Jobs(60)
+    await _all(jobs, open_hall.play, 2)
+    own = jobs.threads.count(threading.get_ident())
+    assert jobs.threads[0] != threading.get_ident() and own >= 58, "the first one opens the data"
+
+
+async def test_a_job_that_is_made_by_the_event_loop_may_use_a_loop(
+    open_hall: Hall, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(engines, "_QUICK", 60.0)
+
+    async def fetched(number: int) -> int:
+        await asyncio.sleep(0)
+        return number
+
+    outcomes = await _all((asyncio.run(fetched(number)) for number in range(5)), open_hall.play, 1)
+    assert outcomes == [0, 10, 20, 30, 40]
 
 
 async def test_an_error_in_one_job_ends_the_others_before_it_is_raised() -> None:

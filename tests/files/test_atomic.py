@@ -92,7 +92,7 @@ def test_an_empty_image_is_written_again_and_a_wrong_one_is_refused(tmp_path: Pa
     name = store.save(red)
     store.path(name).write_bytes(b"")
     assert not store.holds(name)
-    store.save(red)
+    PictureStore(tmp_path).save(red)
     assert store.load(name) == red
     store.path(name).write_bytes(colour("blue").data)
     with pytest.raises(BadInput, match="does not hold what its name says"):

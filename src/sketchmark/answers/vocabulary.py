@@ -107,8 +107,9 @@ _SUFFIX = re.compile(r"(?<=\b[A-Z])'(?:[dt][iıuü]r|y?[iıuüea]|[dt][ae]n?)\b"
 
 
 _BLANKS = re.compile(" {2,}")
-_SIGN = r"(?-i:[A-Z])|\d{1,9}|[\ue000-\uf8ff]"
-_COUNTER = r"(?:\s?(?:[个個只匹羽本枚台人名件张張つ개명]|마리)|\s(?=[\u2e80-\ud7ff]))?"
+_SIGN = r"(?-i:[A-Z\ue000-\uf8ff])|\d{1,9}"
+"""Signs without case: with it, compiling takes longer than all the rest of a start."""
+_COUNTER = r"(?:\s?(?:[个個只匹羽本枚台人名件张張つ개명]|마리)|\s(?=(?-i:[\u2e80-\ud7ff])))?"
 _AND = "y|e|en|und|et|ve|и|and|or|o|ou|oder|или|sowie"
 _JOINER = rf"(?:\s?[,，、;/]\s?(?:(?:{_AND}) )?| (?:{_AND}) |[和与と]|[와과] )"
 

@@ -43,15 +43,22 @@ Code = TypeVar("Code", bound=Callable[..., Any])
 _AT_LEAST = 0.002
 """Seconds for taking jobs before those taken begin."""
 
+_QUICK = 0.01
+"""Seconds in which a job must be made for the event loop to make the next one itself."""
+
+_SLOW_FOR = 100
+"""Number of jobs that are taken in a worker thread after one that was not quick."""
+
 
 async def play_all(
     jobs: Iterator[Job | None], play: Callable[[Job], Awaitable[Outcome]], concurrency: int
 ) -> AsyncGenerator[Outcome, None]:
     """Run all jobs, at most `concurrency` at a time. The next job is made only when a place is free.
 
-    Jobs are taken in a worker thread: making a sample (decoding a row, painting a puzzle) must not delay the running
-    calls. Several are taken at once if that is fast, because a thread costs more than reading a row. A supply yields
-    None for each job that it skips, so that a run can end while it skips many.
+    Jobs that take long to make (painting a puzzle, waiting for a disk) are taken in a worker thread, so that they do
+    not delay the running calls; several at once if they are quick after all. Quick ones are taken by the event loop:
+    two threads that both run Python stop each other, which cost more than reading and hashing an image. A supply
+    yields None for each job that it skips, so that a run can end while it skips many.
     """
     running: set[asyncio.Task[Outcome]] = set()
     done: asyncio.Queue[asyncio.Task[Outcome]] = asyncio.Queue()  # asyncio.wait would visit every job for each one
@@ -68,11 +75,19 @@ async def play_all(
                 return drawn, True
         return drawn, False
 
-    more = True
+    more, aside = True, 1
     try:
         while more or running:
             if more and len(running) < concurrency:
-                drawn, more = await asyncio.to_thread(draw, concurrency - len(running))
+                places = concurrency - len(running)
+                if aside > 0:
+                    drawn, more = await asyncio.to_thread(draw, places)
+                    aside -= len(drawn)
+                else:
+                    began = time.monotonic()
+                    with _outside_the_loop():
+                        drawn, more = draw(places)
+                    aside = _SLOW_FOR if time.monotonic() - began > _QUICK else 0
                 for job in drawn:
                     task = asyncio.ensure_future(play(job))
                     task.add_done_callback(done.put_nowait)
@@ -87,6 +102,17 @@ async def play_all(
         for task in running:
             task.cancel()
         await asyncio.gather(*running, return_exceptions=True)
+
+
+@contextmanager
+def _outside_the_loop() -> Iterator[None]:
+    """Let code that makes a job call `asyncio.run`, as it may in a worker thread."""
+    loop = asyncio.get_running_loop()
+    asyncio._set_running_loop(None)
+    try:
+        yield
+    finally:
+        asyncio._set_running_loop(loop)
 
 
 T = TypeVar("T")

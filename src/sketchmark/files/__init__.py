@@ -49,8 +49,8 @@ def replacing(path: Path, *, durable: bool = True) -> Iterator[BinaryIO]:
 
 def _temporary(path: Path | str) -> str:
     """Return a name next to a path. It is a text: a Path costs as much as creating the file."""
-    folder, name = os.path.split(path)
-    return os.path.join(folder, f".{name}.{os.getpid()}.{threading.get_ident()}")  # noqa: PTH118
+    folder, between, name = os.fspath(path).rpartition(os.sep)
+    return f"{folder}{between}.{name}.{os.getpid()}.{threading.get_ident()}"
 
 
 def _without(temporary: str, path: Path | str, error: BaseException) -> OSError | None:
@@ -112,6 +112,17 @@ def write_atomic(path: Path | str, data: bytes, *, durable: bool = True) -> None
         os.replace(temporary, path)  # noqa: PTH105
     except BaseException as error:
         if named := _without(temporary, path, error):
+            raise named from error
+        raise
+
+
+def write_once(path: str, data: bytes) -> None:
+    """Write a file under its own name, in half the time of `write_atomic`. For a file of which a part counts as
+    missing: a reader, or a crash, may see one."""
+    try:
+        _write_new(path, data)
+    except BaseException as error:
+        if named := _without(path, path, error):
             raise named from error
         raise
 

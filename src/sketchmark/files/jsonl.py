@@ -181,8 +181,19 @@ def _directly(record: msgspec.Struct) -> bytes | None:
 
 def encode(record: Any) -> bytes:
     """Encode a record as a line of compact JSON."""
-    if isinstance(record, msgspec.Struct) and (line := _directly(record)):
-        return line
+    return (_directly(record) if isinstance(record, msgspec.Struct) else None) or _slowly(record)
+
+
+def line_of(record: Any, reader: LineReader[Any]) -> bytes:
+    """Return a sealed line that the reader of its file accepts, else raise BadInput."""
+    if isinstance(record, reader.kind) and (line := _directly(record)):
+        return seal(line)
+    line = seal(_slowly(record))
+    reader.one(line, "it could not be read again")
+    return line
+
+
+def _slowly(record: Any) -> bytes:
     values = plain(record)
     try:
         return msgspec.json.encode(values) + b"\n"
@@ -210,6 +221,7 @@ class LineReader(Generic[Record]):
     """A reader of lines of one type. Unknown keys are ignored, and the order of keys has no meaning."""
 
     def __init__(self, kind: type[Record], called: str = "a line of a run") -> None:
+        self.kind = kind
         self._decoder = msgspec.json.Decoder(kind)
         self._called = called
 
@@ -301,23 +313,23 @@ class LineWriter:
         self._lock = asyncio.Lock()
 
     def write(self, record: Any) -> None:
-        data = seal(encode(record))
-        if self._reader:
-            self._reader.one(data, "it could not be read again")
-        self.append(data)
+        self.append(line_of(record, self._reader) if self._reader else seal(encode(record)))
 
     def append(self, data: bytes) -> None:
         """Write a line that was sealed and checked."""
+        left = data
         try:
             self._cut()
-            self._torn_at = os.fstat(self._file).st_size
-            while data:
-                data = data[os.write(self._file, data) :]
-            self._torn_at = None
-        except OSError as error:
+            while left:
+                left = left[os.write(self._file, left) :]
+        except BaseException as error:  # an interrupt may come between two pieces
             with suppress(OSError):  # tried again before the next line
+                if self._torn_at is None:
+                    self._torn_at = os.fstat(self._file).st_size - (len(data) - len(left))
                 self._cut()
-            raise self._named(error) from error
+            if isinstance(error, OSError):
+                raise self._named(error) from error
+            raise
         self._written += 1
 
     def _cut(self) -> None:

@@ -16,6 +16,7 @@ from sketchmark.media import Picture
 from sketchmark.media.sound import MAX_BYTES, Sound
 
 Media = TypeVar("Media", Picture, Sound)
+_MOST_KNOWN = 1000
 _NAME = re.compile(r"([0-9a-f]{64})\.([a-z][a-z0-9]{2,3})")
 
 
@@ -29,6 +30,8 @@ class PictureStore:
     def __init__(self, root: Path, inside: str = "") -> None:
         self.folder = root / inside
         self._root, self._inside = root, [inside] if inside else []
+        self._stored: set[str] = set()
+        """Some names that were stored a moment ago: an episode saves what its job has saved."""
 
     def save(self, shown: Picture | Sound) -> str:
         """Store an image or sound and return its name.
@@ -38,9 +41,13 @@ class PictureStore:
         by its digest, and `sketchmark repair` sets it aside.
         """
         name = self.name_of(shown)
-        place = self._place(name)
-        if not _is_there(place):
-            write_atomic(place, shown.data, durable=False)
+        if name not in self._stored:
+            place = self._place(name)
+            if not _is_there(place):
+                write_atomic(place, shown.data, durable=False)
+            if len(self._stored) == _MOST_KNOWN:
+                self._stored.clear()
+            self._stored.add(name)
         return name
 
     @staticmethod

@@ -173,7 +173,8 @@ class Picture:
     @classmethod
     def from_file(cls, path: Path | str) -> Picture:
         try:
-            data = Path(path).read_bytes()
+            with open(path, "rb", buffering=0) as file:  # noqa: PTH123
+                data = file.read()
         except OSError as error:
             raise BadPicture(f"cannot read picture {path}: {error.strerror}") from error
         try:

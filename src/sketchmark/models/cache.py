@@ -22,7 +22,7 @@ from msgspec import Struct
 from sketchmark.episode.model import Finish, Model, Options, Reply, Usage
 from sketchmark.episode.sample import Context
 from sketchmark.errors import BadInput, SketchmarkError
-from sketchmark.files import write_atomic
+from sketchmark.files import write_once
 from sketchmark.files.jsonl import LineReader, encode
 from sketchmark.files.media_store import PictureStore
 from sketchmark.media import Picture
@@ -98,7 +98,7 @@ _WITHOUT = "the run continues without it, and a call that is made again is paid 
 
 
 class CallCache:
-    """One small file per call, written atomically: any number of processes may share the folder."""
+    """One small file per call: any number of processes may share the folder. A part of a file is no reply."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -128,7 +128,7 @@ class CallCache:
         if reply.finish not in _USABLE:
             return
         try:
-            write_atomic(self._path(key), encode(pack_reply(reply, self._pictures.save)), durable=False)
+            write_once(self._path(key), encode(pack_reply(reply, self._pictures.save)))
         except OSError as error:
             self._warn_once(f"the call cache in {self.folder} cannot keep replies ({error.strerror or error})")
 

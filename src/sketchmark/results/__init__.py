@@ -19,7 +19,7 @@ from sketchmark.engines import allowed, settled_within
 from sketchmark.episode import EXTRACTED, Episode, Grading, Scorer, Scores, rules_of
 from sketchmark.episode.model import Model, Usage
 from sketchmark.errors import BadInput, BadPicture, CallFailed, ExtractorFailed, RunConflict, SketchmarkError
-from sketchmark.files.jsonl import encode, seal
+from sketchmark.files.jsonl import line_of
 from sketchmark.folder import SCORES, RunFolder, without_score
 from sketchmark.folder.columns import Rows
 from sketchmark.folder.format import Score, ScoreRow
@@ -163,13 +163,10 @@ async def grade(task: Task, episode: Episode, index: int, grading: Grading) -> S
 
 def sealed(row: ScoreRow) -> bytes:
     """Return the line of a row, without its usage if that is too large for a reader: scores do not depend on it."""
-    line = seal(encode(row))
     try:
-        SCORES.one(line, "it could not be read again")
+        return line_of(row, SCORES)
     except BadInput:
-        line = seal(encode(structs.replace(row, usage={})))
-        SCORES.one(line, "it could not be read again")
-    return line
+        return line_of(structs.replace(row, usage={}), SCORES)
 
 
 async def _ask_scorers(task: Task, episode: Episode, grading: Grading) -> tuple[Scores, list[str]]:
@@ -178,10 +175,12 @@ async def _ask_scorers(task: Task, episode: Episode, grading: Grading) -> tuple[
     notes: dict[str, Any] = {}
     unparsed = False
     broken: list[str] = []
+    rules = rules_of(grading.scoring)
+    by_rules = grading if rules == grading.scoring else replace(grading, scoring=rules)
     try:
         for scorer in scorers_of(task, grading.scoring):
             try:
-                given = episode.sample, episode, replace(grading, scoring=rules_of(grading.scoring))
+                given = episode.sample, episode, by_rules
                 scores = await settled_within(allowed(scorer), scorer, *given, waits=grading.judge is not None)
             except CallFailed as error:
                 if error.stops_run:

@@ -12,6 +12,7 @@ from each sample's options.
 from __future__ import annotations
 
 import inspect
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -313,6 +314,8 @@ class _Asked(Struct):
     sample: SampleLine
 
 
+_WORTH_A_DEADLINE = 0.05
+"""Seconds of scoring under one deadline: setting one takes longer than a parser."""
 _ASKED = LineReader(_Asked, "an episode line")
 
 
@@ -334,14 +337,22 @@ def baselines(folder: RunFolder, cell: str, task: Task, mode: str, scoring: str)
     said = {reply: (Turn("say", (Part(reply, "model"),), reply=Reply(reply)),) for reply in constants}
     grading, guessed, seconds = Grading(scoring), [], len(said) * sum(map(allowed, task.scorers))
 
-    def scores_of(sample: Sample) -> dict[str, dict[str, float]]:
-        episodes = {reply: Episode(sample, turns, settings={"mode": mode}) for reply, turns in said.items()}
-        return {reply: _scored(task, episode, grading) for reply, episode in episodes.items()}
+    def some(lines: Iterator[_Asked]) -> bool:
+        """Score the next samples. Returns whether there may be more."""
+        until = time.monotonic() + _WORTH_A_DEADLINE
+        for line in lines:
+            sample = _unseen(line.sample)
+            episodes = {reply: Episode(sample, turns, settings={"mode": mode}) for reply, turns in said.items()}
+            scores = {reply: _scored(task, episode, grading) for reply, episode in episodes.items()}
+            guessed.append(_Guessed(list(guesses(sample)), scores))
+            if time.monotonic() > until:
+                return True
+        return False
 
+    lines = _ASKED.some(path, begins[::every])
     try:
-        for line in _ASKED.some(path, begins[::every]):
-            sample = _unseen(line.sample)  # one deadline for all replies: it takes longer than a parser
-            guessed.append(_Guessed(list(guesses(sample)), within(seconds, scores_of, sample)))
+        while within(seconds, some, lines):
+            pass
     except Exception:  # the task's code, on a made-up reply: a missing baseline does no harm
         return {}
     names = dict.fromkeys(name for one in guessed for values in one.scores.values() for name in values)
@@ -407,7 +418,7 @@ def _scored(task: Task, episode: Episode, grading: Grading) -> dict[str, float]:
 
 def _at_once(found: Any) -> Any:
     """Return a scorer's result if it needs no waiting."""
-    if not inspect.isawaitable(found):
+    if isinstance(found, Scores) or not inspect.isawaitable(found):
         return found
     steps = found.__await__()
     try:
