@@ -26,7 +26,7 @@ from statistics import median
 from urllib.request import urlopen
 
 from bench.wire import samples
-from bench.wire.contestants import ALL, BARE, SPLICED, USUAL, Contestant, Errand
+from bench.wire.contestants import ALL, BARE, SPLICED, STORING, USUAL, Contestant, Errand
 from bench.wire.watching import Watched, bytes_below, watch
 
 ROOT = Path(__file__).parents[2]
@@ -132,18 +132,19 @@ def compare(who: tuple[Contestant, ...], count: int, side: int, at_once: int, ro
 
 def table(found: dict[str, Rounds], count: int, sizes: dict[str, int]) -> str:
     """As Markdown, which a terminal shows as well."""
-    bare, spliced = found[BARE.name], found.get(SPLICED.name)
+    bare, others = found[BARE.name], [found[one.name] for one in (SPLICED, STORING) if one.name in found]
     lines = [
-        "| | CPU a sample | × bare | samples a second | × bare | × spliced: CPU, rate "
+        "| | CPU a sample | × bare | samples a second | × bare | × spliced: CPU, rate | × storing: CPU, rate "
         "| peak | written | start | installed |",
-        "|---|---|---|---|---|---|---|---|---|---|",
+        "|---|---|---|---|---|---|---|---|---|---|---|",
     ]
     for name, rounds in found.items():
         cpu, rate = rounds.cpu(count), rounds.rate(count)
-        against = f"{cpu / spliced.cpu(count):.2f}, {rate / spliced.rate(count):.2f}" if spliced else ""
+        ratios = [f"{cpu / one.cpu(count):.2f}, {rate / one.rate(count):.2f}" for one in others] or ["", ""]
+        peak = f"{rounds.peak():.0f} MB"
         lines.append(
             f"| {name} | {cpu:.1f} ms | {cpu / bare.cpu(count):.2f} | {rate:.0f} | {rate / bare.rate(count):.2f} "
-            f"| {against} | {rounds.peak():.0f} MB | {rounds.written / 1e6:.0f} MB | {rounds.start():.1f} s "
+            f"| {' | '.join(ratios)} | {peak} | {rounds.written / 1e6:.0f} MB | {rounds.start():.1f} s "
             f"| {sizes[name] / 1e6:.0f} MB |"
         )
     return "\n".join(lines)

@@ -79,9 +79,10 @@ def _lmms_eval(errand: Errand) -> list[str]:
 BARE = Contestant("bare aiohttp", "bare", _script("bench.wire.bare"))
 OURS = Contestant("Sketchmark", "sketchmark", _sketchmark)
 SPLICED = Contestant("bare, spliced", "bare", _script("bench.wire.bare", "spliced"))
+STORING = Contestant("bare, spliced, storing", "bare", _script("bench.wire.bare", "storing"))
 SDK = Contestant("openai SDK", "openai", _script("bench.wire.sdk"))
 INSPECT = Contestant("Inspect AI", "inspect", _inspect)
 LMMS_EVAL = Contestant("lmms-eval", "lmms", _lmms_eval, lambda errand: {"BENCH_SAMPLES": str(errand.samples)})
 
-USUAL = (BARE, SPLICED, OURS)
+USUAL = (BARE, SPLICED, STORING, OURS)
 ALL = (*USUAL, SDK, INSPECT, LMMS_EVAL)
