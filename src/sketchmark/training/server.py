@@ -20,9 +20,9 @@ import asyncio
 import base64
 import hmac
 import os
+import signal
+import socket
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
 from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import asdict
 from multiprocessing import get_context
@@ -64,7 +64,17 @@ class Shown(msgspec.Struct):
     """One part of the history: a text, an image, or both."""
 
     text: str | None = None
-    image_b64: str | None = None
+    image_b64: msgspec.Raw = msgspec.Raw(b"null")
+    """A string or null, not decoded: that would copy it."""
+
+    def image(self) -> bytes | None:
+        """Return the bytes of the image. Anything but base64 raises ValueError."""
+        given = memoryview(self.image_b64)
+        if bytes(given[:5]) == b"null":
+            return None
+        with suppress(ValueError):
+            return pybase64.b64decode(given[1:-1], validate=True)
+        return pybase64.b64decode(msgspec.json.decode(given, type=str), validate=True)  # it has escaped characters
 
 
 class Metadata(msgspec.Struct):
@@ -111,11 +121,7 @@ _ASKED = msgspec.json.Decoder(Asked)
 _BODY = msgspec.json.Decoder(_Body)
 
 
-def score_all(raws: Sequence[bytes]) -> list[Scored]:
-    return [score(raw) for raw in raws]
-
-
-def score(raw: bytes) -> Scored:
+def score(raw: bytes | msgspec.Raw) -> Scored:
     """Score one request. Nothing in it raises an exception."""
     try:
         asked = _ASKED.decode(raw)
@@ -129,7 +135,7 @@ def score(raw: bytes) -> Scored:
             if kind not in KINDS or world not in worlds():
                 raise BadInput(f"there is no reward {name[:80]!r}")
             results[name] = _scored(asked, world, kind)
-        except (SketchmarkError, ValueError) as error:  # ValueError: not base64
+        except (SketchmarkError, ValueError) as error:  # ValueError: not base64, or not a string
             errors[name[:80]] = str(error)[:200]
     return Scored(results, errors, {name: getattr(asked, name) for name in _IDENTITY})
 
@@ -142,50 +148,129 @@ def _scored(asked: Asked, world: str, kind: str) -> dict[str, float]:
         said = [shown.text for shown in kept if shown.text is not None]
         marks = course.judge(sample, (), said[-1] if said else "")
     else:
-        drawn = [pybase64.b64decode(shown.image_b64, validate=True) for shown in kept if shown.image_b64 is not None]
+        drawn = [image for shown in kept if (image := shown.image()) is not None]
         last = drawn[-1] if drawn else b""
         marks = course.judge(sample, drawn) if kind == "frames" else course.judge_frame(sample, about.index, last)
     numbers = asdict(marks)
     return {name: float(numbers[name]) for name in KINDS[kind].split()}
 
 
-def _parts(asked: Sequence[msgspec.Raw]) -> Iterator[list[bytes]]:
+Part = list[msgspec.Raw]
+_PART = msgspec.json.Decoder(Part)
+_ANSWER = msgspec.msgpack.Decoder(list[Scored])
+_DIED = "the process that scored this request died, and so did the next one"
+
+
+def _parts(asked: Sequence[msgspec.Raw]) -> Iterator[Part]:
     """Yield requests to hand to a process together: each hand-over costs as much as scoring a small frame."""
-    part: list[bytes] = []
+    part: Part = []
+    size = 0
     for one in asked:
-        part.append(bytes(one))
-        if len(part) == _HANDED_OVER[0] or sum(map(len, part)) > _HANDED_OVER[1]:
+        part.append(one)
+        size += len(memoryview(one))
+        if len(part) == _HANDED_OVER[0] or size > _HANDED_OVER[1]:
             yield part
-            part = []
+            part, size = [], 0
     if part:
         yield part
 
 
+def _work(link: socket.socket) -> None:
+    """Score parts until the server goes: the main function of a process. A message has its length before it. Every
+    part comes into the same memory, and its images are decoded from there."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the server
+    room = bytearray(2**16)
+    with link, suppress(ConnectionError):
+        while link.recv_into(room, _LENGTH, socket.MSG_WAITALL) == _LENGTH:
+            size = int.from_bytes(room[:_LENGTH], "big")
+            if size > len(room):
+                room = bytearray(size)
+            _fill(link, memoryview(room)[:size])
+            found = msgspec.msgpack.encode(list(map(score, _PART.decode(memoryview(room)[:size]))))
+            link.sendall(len(found).to_bytes(_LENGTH, "big") + found)
+
+
+_LENGTH = 8
+
+
+def _fill(link: socket.socket, room: memoryview) -> None:
+    while room:
+        got = link.recv_into(room)
+        if not got:
+            raise ConnectionResetError
+        room = room[got:]
+
+
+class _Process:
+    """A process that scores, and the socket to it."""
+
+    def __init__(self) -> None:
+        self._link, theirs = socket.socketpair()
+        with theirs:
+            get_context("spawn").Process(target=_work, args=(theirs,), daemon=True).start()
+        self._link.setblocking(False)
+
+    async def score(self, part: Part) -> list[Scored]:
+        loop = asyncio.get_running_loop()
+        pieces: list[bytes | memoryview] = []
+        for before, one in zip(b"[" + b"," * len(part), part, strict=False):
+            pieces += [bytes((before,)), memoryview(one)]
+        pieces.append(b"]")
+        size = sum(map(len, pieces))
+        pieces[0] = size.to_bytes(_LENGTH, "big") + pieces[0]
+        for piece in pieces if size > _HANDED_OVER[1] else (b"".join(pieces),):
+            await loop.sock_sendall(self._link, piece)
+        size = int.from_bytes(await self._read(_LENGTH), "big")
+        return _ANSWER.decode(await self._read(size))
+
+    async def _read(self, size: int) -> bytes:
+        loop, found = asyncio.get_running_loop(), b""
+        while len(found) < size:
+            got = await loop.sock_recv(self._link, size - len(found))
+            if not got:
+                raise ConnectionResetError
+            found += got
+        return found
+
+    def close(self) -> None:
+        self._link.close()
+
+
 class _Scorers:
-    """Processes that score, one per core. Those of a pool whose process died are started again."""
+    """Processes that score, one per core. One that dies is replaced, and its part is scored again."""
 
     def __init__(self, count: int) -> None:
+        self._free = asyncio.Queue[_Process]()
         self._count = count
-        self._pool = self._started()
 
-    def _started(self) -> ProcessPoolExecutor:
-        return ProcessPoolExecutor(self._count, get_context("spawn"))
+    def start(self) -> None:
+        for _ in range(self._count):
+            self._free.put_nowait(_Process())
 
     async def score(self, asked: Sequence[msgspec.Raw]) -> list[Scored]:
-        found = await asyncio.gather(*(self._score(part) for part in _parts(asked)))
+        found = await asyncio.gather(*map(self._score, _parts(asked)))
         return [one for part in found for one in part]
 
-    async def _score(self, part: list[bytes]) -> list[Scored]:
-        loop, pool = asyncio.get_running_loop(), self._pool
-        try:
-            return await loop.run_in_executor(pool, score_all, part)
-        except BrokenProcessPool:
-            if pool is self._pool:
-                self._pool = self._started()
-            return await loop.run_in_executor(self._pool, score_all, part)
+    async def _score(self, part: Part) -> list[Scored]:
+        for _ in range(2):
+            process = await self._free.get()
+            done = False
+            try:
+                found = await process.score(part)
+                done = True
+                return found
+            except ConnectionError:
+                continue
+            finally:
+                if not done:  # it died, or is in the middle of a part that nobody waits for
+                    process.close()
+                    process = _Process()
+                self._free.put_nowait(process)
+        return [Scored({}, {"request": _DIED}, {}) for _ in part]
 
     def stop(self) -> None:
-        self._pool.shutdown(wait=False, cancel_futures=True)
+        while not self._free.empty():
+            self._free.get_nowait().close()
 
 
 class _Keys:
@@ -242,6 +327,7 @@ def make_app(*, key: str | None = None, hosts: Sequence[str] = LOOPBACK, process
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
+        scorers.start()
         yield
         scorers.stop()
 
