@@ -26,7 +26,7 @@ from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import asdict
 from multiprocessing import get_context
-from typing import Annotated, Any
+from typing import Annotated
 
 import msgspec
 import pybase64
@@ -60,11 +60,14 @@ _HANDED_OVER = (4, 100_000)
 """Requests, and bytes, that a process gets at once, so that one body keeps all processes busy."""
 
 
+_NULL = msgspec.Raw(b"null")
+
+
 class Shown(msgspec.Struct):
     """One part of the history: a text, an image, or both."""
 
     text: str | None = None
-    image_b64: msgspec.Raw = msgspec.Raw(b"null")
+    image_b64: msgspec.Raw = _NULL
     """A string or null, not decoded: that would copy it."""
 
     def image(self) -> bytes | None:
@@ -72,8 +75,9 @@ class Shown(msgspec.Struct):
         given = memoryview(self.image_b64)
         if bytes(given[:5]) == b"null":
             return None
-        with suppress(ValueError):
-            return pybase64.b64decode(given[1:-1], validate=True)
+        if given[0] == ord('"'):
+            with suppress(ValueError):
+                return pybase64.b64decode(given[1:-1], validate=True)
         return pybase64.b64decode(msgspec.json.decode(given, type=str), validate=True)  # it has escaped characters
 
 
@@ -93,13 +97,13 @@ class Asked(msgspec.Struct):
     history: Annotated[list[Shown], msgspec.Meta(max_length=_MOST_FRAMES)]
     required_rewards: Annotated[list[str], msgspec.Meta(max_length=16)]
     metadata: Metadata
-    request_id: Any = None
-    sample_id: Any = None
-    group_id: Any = None
-    source_rank: Any = None
-    policy_version: Any = None
-    scorer_version: Any = None
-    idempotency_key: Any = None
+    request_id: msgspec.Raw = _NULL
+    sample_id: msgspec.Raw = _NULL
+    group_id: msgspec.Raw = _NULL
+    source_rank: msgspec.Raw = _NULL
+    policy_version: msgspec.Raw = _NULL
+    scorer_version: msgspec.Raw = _NULL
+    idempotency_key: msgspec.Raw = _NULL
 
 
 _IDENTITY = Asked.__struct_fields__[3:]
@@ -114,7 +118,7 @@ class Scored(msgspec.Struct):
 
     results: dict[str, dict[str, float]]
     errors: dict[str, str]
-    identity: dict[str, Any]
+    identity: dict[str, msgspec.Raw]
 
 
 _ASKED = msgspec.json.Decoder(Asked)
@@ -135,7 +139,7 @@ def score(raw: bytes | msgspec.Raw) -> Scored:
             if kind not in KINDS or world not in worlds():
                 raise BadInput(f"there is no reward {name[:80]!r}")
             results[name] = _scored(asked, world, kind)
-        except (SketchmarkError, ValueError) as error:  # ValueError: not base64, or not a string
+        except (SketchmarkError, ValueError, msgspec.MsgspecError) as error:  # not base64, or not a string
             errors[name[:80]] = str(error)[:200]
     return Scored(results, errors, {name: getattr(asked, name) for name in _IDENTITY})
 
@@ -157,7 +161,7 @@ def _scored(asked: Asked, world: str, kind: str) -> dict[str, float]:
 
 Part = list[msgspec.Raw]
 _PART = msgspec.json.Decoder(Part)
-_ANSWER = msgspec.msgpack.Decoder(list[Scored])
+_ANSWER = msgspec.json.Decoder(list[Scored])
 _DIED = "the process that scored this request died, and so did the next one"
 
 
@@ -186,7 +190,7 @@ def _work(link: socket.socket) -> None:
             if size > len(room):
                 room = bytearray(size)
             _fill(link, memoryview(room)[:size])
-            found = msgspec.msgpack.encode(list(map(score, _PART.decode(memoryview(room)[:size]))))
+            found = msgspec.json.encode(list(map(score, _PART.decode(memoryview(room)[:size]))))
             link.sendall(len(found).to_bytes(_LENGTH, "big") + found)
 
 
@@ -242,6 +246,7 @@ class _Scorers:
     def __init__(self, count: int) -> None:
         self._free = asyncio.Queue[_Process]()
         self._count = count
+        self._stopped = False
 
     def start(self) -> None:
         for _ in range(self._count):
@@ -264,11 +269,12 @@ class _Scorers:
             finally:
                 if not done:  # it died, or is in the middle of a part that nobody waits for
                     process.close()
-                    process = _Process()
-                self._free.put_nowait(process)
+                if not self._stopped:
+                    self._free.put_nowait(process if done else _Process())
         return [Scored({}, {"request": _DIED}, {}) for _ in part]
 
     def stop(self) -> None:
+        self._stopped = True
         while not self._free.empty():
             self._free.get_nowait().close()
 
@@ -339,8 +345,24 @@ def make_app(*, key: str | None = None, hosts: Sequence[str] = LOOPBACK, process
     )
 
 
-class _Protocol(ResettableProtocol):
-    most = 8192
+_MOST_CONNECTIONS = 8192
+
+
+def _protocol() -> type[ResettableProtocol]:
+    """Return the protocol of one server. All its connections are read into the same memory: fresh memory for each
+    piece takes as long as reading it."""
+    room = memoryview(bytearray(2**18))
+
+    class Protocol(ResettableProtocol, asyncio.BufferedProtocol):
+        most = _MOST_CONNECTIONS
+
+        def get_buffer(self, sizehint: int) -> memoryview:
+            return room
+
+        def buffer_updated(self, nbytes: int) -> None:
+            self.data_received(room[:nbytes])  # type: ignore[arg-type]  # h11 copies it
+
+    return Protocol
 
 
 async def serve_rewards(
@@ -348,9 +370,9 @@ async def serve_rewards(
 ) -> None:
     """Serve until SIGINT or SIGTERM."""
     hosts = hosts_for(host, key)
-    _allow_files(_Protocol.most)
+    _allow_files(_MOST_CONNECTIONS)
     app = make_app(key=key, hosts=hosts, processes=processes)
-    await serve_app(app, port=port, host=host, ready=ready, protocol=_Protocol)
+    await serve_app(app, port=port, host=host, ready=ready, protocol=_protocol())
 
 
 def _allow_files(count: int) -> None:
@@ -366,6 +388,6 @@ def _allow_files(count: int) -> None:
 @contextmanager
 def rewarding(*, key: str | None = None, processes: int = 1) -> Iterator[str]:
     """Serve on a free port in a separate thread, and give the address."""
-    _allow_files(_Protocol.most)
-    with app_in_thread(make_app(key=key, processes=processes), _Protocol) as url:
+    _allow_files(_MOST_CONNECTIONS)
+    with app_in_thread(make_app(key=key, processes=processes), _protocol()) as url:
         yield url
