@@ -12,6 +12,7 @@ from multiprocessing import active_children
 from typing import Any
 
 import httpx
+import msgspec
 import numpy as np
 import pytest
 from PIL import Image
@@ -133,6 +134,15 @@ def test_a_large_request_between_small_ones_is_scored_in_its_place(url: str) -> 
     small = asked(FRAMES, "gears_frames")
     found = scored(url, small, large, small, small, large)["results"]
     assert [one["gears_frames"]["right"] for one in found] == [1.0, 0.0, 1.0, 1.0, 0.0]
+
+
+def test_requests_are_shared_out_in_their_order_and_by_their_size() -> None:
+    small, large = msgspec.Raw(b"1"), msgspec.Raw(b"2" * 1_000_001)
+    assert [len(part) for part in server._parts([small] * 9, 2)] == [5, 4]
+    assert [len(part) for part in server._parts([small] * 40, 2)] == [16, 16, 8]
+    mixed = [small, large, large, small]
+    assert [len(part) for part in server._parts(mixed, 1)] == [2, 1, 1]
+    assert [one for part in server._parts(mixed, 1) for one in part] == mixed
 
 
 def test_broken_and_blank_images_earn_nothing(url: str) -> None:

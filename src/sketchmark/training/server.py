@@ -56,8 +56,11 @@ KINDS = {"frames": "right progress legal readable", "last": "right readable", "a
 """Kind of reward → its numbers, the most important one first: UniRL's client takes the first."""
 _MOST_FRAMES = 64
 _MOST_REQUESTS = 4096
-_HANDED_OVER = (4, 100_000)
-"""Requests, and bytes, that a process gets at once, so that one body keeps all processes busy."""
+_HANDED_OVER = (16, 1_000_000)
+"""Requests, and bytes, that a process gets at once. Requests of one sample come one after the other, and making a
+sample takes as long as scoring several frames."""
+_AT_ONCE = 100_000
+"""Bytes that are joined, and sent to a process at once."""
 
 
 _NULL = msgspec.Raw(b"null")
@@ -165,14 +168,15 @@ _ANSWER = msgspec.json.Decoder(list[Scored])
 _DIED = "the process that scored this request died, and so did the next one"
 
 
-def _parts(asked: Sequence[msgspec.Raw]) -> Iterator[Part]:
-    """Yield requests to hand to a process together: each hand-over costs as much as scoring a small frame."""
+def _parts(asked: Sequence[msgspec.Raw], processes: int) -> Iterator[Part]:
+    """Yield requests to hand to a process together, so many that each process gets some."""
+    most = min(_HANDED_OVER[0], -(-len(asked) // processes))
     part: Part = []
     size = 0
     for one in asked:
         part.append(one)
         size += len(memoryview(one))
-        if len(part) == _HANDED_OVER[0] or size > _HANDED_OVER[1]:
+        if len(part) == most or size > _HANDED_OVER[1]:
             yield part
             part, size = [], 0
     if part:
@@ -222,7 +226,7 @@ class _Process:
         pieces.append(b"]")
         size = sum(map(len, pieces))
         pieces[0] = size.to_bytes(_LENGTH, "big") + pieces[0]
-        for piece in pieces if size > _HANDED_OVER[1] else (b"".join(pieces),):
+        for piece in pieces if size > _AT_ONCE else (b"".join(pieces),):
             await loop.sock_sendall(self._link, piece)
         size = int.from_bytes(await self._read(_LENGTH), "big")
         return _ANSWER.decode(await self._read(size))
@@ -253,7 +257,7 @@ class _Scorers:
             self._free.put_nowait(_Process())
 
     async def score(self, asked: Sequence[msgspec.Raw]) -> list[Scored]:
-        found = await asyncio.gather(*map(self._score, _parts(asked)))
+        found = await asyncio.gather(*map(self._score, _parts(asked, self._count)))
         return [one for part in found for one in part]
 
     async def _score(self, part: Part) -> list[Scored]:
