@@ -62,7 +62,9 @@ def scored(url: str, *requests: Any) -> dict[str, Any]:
 
 
 def test_true_frames_earn_everything_and_the_headline_comes_first(url: str) -> None:
-    body = scored(url, asked(FRAMES, "gears_frames"), asked([BLANK, *FRAMES], "gears_frames", skip=1))
+    said = asked(FRAMES, "gears_frames")
+    said["history"] = [part for image in said["history"] for part in ({"text": "Next."}, {"image_b64": None}, image)]
+    body = scored(url, said, asked([BLANK, *FRAMES], "gears_frames", skip=1))
     for result in body["results"]:
         assert next(iter(result["gears_frames"].items())) == ("right", 1.0)
         assert set(result["gears_frames"].values()) == {1.0}
