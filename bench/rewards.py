@@ -1,6 +1,6 @@
 """Speed of the reward server over real HTTP, next to the bare image reader on the same frames.
 
-python -m bench.rewards [--worlds gears,reach] [--frames 240] [--at-once 1000]
+python -m bench.rewards [--worlds gears,reach] [--frames 120] [--at-once 1000]
 
 A request is a rollout: the frames of a training sample, in UniRL's JSON. A sample has a group of eight rollouts, and
 16 rollouts are a body. Frames of another size (maze, sliding, jigsaw) are resized to 512x512, as a model draws them.
@@ -9,7 +9,8 @@ with noise in every pixel as a decoder of images makes it, and the same as JPEG 
 Jigsaws have the printed looks.
 
 Rates are per second of CPU time of the server's processes (HTTP, JSON, base64, decoding, reading, scores), so they
-are per core. The bare reader decodes the same files and reads them in as many processes, without any server.
+are per core. The bare reader decodes the same files and reads them in as many processes, without any server. One
+server does all worlds and formats. The table is as in docs/train.md.
 """
 
 from __future__ import annotations
@@ -28,14 +29,15 @@ from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from multiprocessing import get_context
-from typing import Any
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import aiohttp
 import msgspec
 import numpy as np
 from PIL import Image
 
-from bench.wire.watching import cpu_of, peak_of, tree
+from bench.wire.watching import peak_of, tree
 from bench.worlds import subjects
 from sketchmark.episode.sample import Sample
 from sketchmark.media import Picture
@@ -154,36 +156,72 @@ def server(processes: int) -> Iterator[tuple[str, int]]:
 
 @dataclass(frozen=True)
 class Measured:
-    frames: int
+    """Frames per second of CPU time, kilobytes per frame, and the megabytes of all the server's processes."""
+
     size: float
     bare: float
     served: float
-    wall: float
     peak: float
 
-    def line(self, world: str, kind: str) -> str:
-        ratio = self.served / self.bare
-        rates = f"{self.size:>7.0f}{self.bare:>8.0f}{self.served:>8.0f}{ratio:>7.2f}{self.wall:>8.0f}"
-        return f"{world:<11}{kind:<11}{rates}{self.peak:>8.0f}"
+    @property
+    def cells(self) -> str:
+        return f"{self.bare:.0f} | {self.served:.0f} | {self.served / self.bare:.2f}"
 
 
-def measure(world: str, kind: str, frames: int, processes: int) -> Measured:
-    made = rollouts(world, kind, frames + 2 * GROUP * len(LEVELS))
+def _used(pid: int) -> float:
+    """Return the seconds of CPU of a process tree, exactly: `stat` counts hundredths."""
+    tasks = (task for one in tree(pid) for task in Path(f"/proc/{one}/task").iterdir())
+    return sum(int((task / "schedstat").read_text().split()[0]) for task in tasks) / 1e9
+
+
+def _forget_peak(pid: int) -> None:
+    for one in tree(pid):
+        Path(f"/proc/{one}/clear_refs").write_text("5")
+
+
+class Bench(NamedTuple):
+    """The running server, and as many processes for the bare image reader."""
+
+    url: str
+    pid: int
+    alone: ProcessPoolExecutor
+    processes: int
+
+
+def measure(world: str, kind: str, frames: int, bench: Bench) -> Measured:
+    url, pid, alone, share = bench
+    made = rollouts(world, kind, frames + (LEVELS[0] + LEVELS[1]) * GROUP)
     size = sum(len(frame) for one in made for frame in one[3]) / sum(len(one[3]) for one in made) / 1000
     warm, rest = made[: 2 * GROUP], made[2 * GROUP :]
     counted = sum(len(one[3]) for one in rest)
-    with ProcessPoolExecutor(processes, get_context("spawn")) as alone:
-        shares = [made[at::processes] for at in range(processes)]
-        read = list(alone.map(read_bare, [world] * processes, shares))
-        bare = sum(count for count, _ in read) / sum(seconds for _, seconds in read)
-    with server(processes) as (url, pid):
-        asyncio.run(post(url, bodies(world, warm, 1), CONNECTIONS))
-        used, begin = cpu_of(tree(pid)), time.perf_counter()
-        scores = asyncio.run(post(url, bodies(world, rest, BATCH), CONNECTIONS))
-        wall = time.perf_counter() - begin
-        used, peak = cpu_of(tree(pid)) - used, peak_of(tree(pid))
+    read = list(alone.map(read_bare, [world] * share, [made[at::share] for at in range(share)]))
+    bare = sum(count for count, _ in read) / sum(seconds for _, seconds in read)
+    asyncio.run(post(url, bodies(world, warm, 1), CONNECTIONS))
+    _forget_peak(pid)
+    used = _used(pid)
+    scores = asyncio.run(post(url, bodies(world, rest, BATCH), CONNECTIONS))
+    used = _used(pid) - used
     assert [one["right"] for one in scores] == [1.0] * len(rest), f"{world}: a true frame was not right"
-    return Measured(counted, size, bare, counted / used, counted / wall, peak)
+    return Measured(size, bare, counted / used, peak_of(tree(pid)))
+
+
+HEAD = f"""\
+| world |{"".join(f" {kind}: bare | served | ratio |" for kind in FORMATS)} peak MB |
+|---|{"---|" * 10}"""
+
+
+def table(names: Sequence[str], frames: int, processes: int) -> None:
+    found: list[Measured] = []
+    print(HEAD)
+    with ProcessPoolExecutor(processes, get_context("spawn")) as alone, server(processes) as (url, pid):
+        for world in names:
+            row = [measure(world, kind, frames, Bench(url, pid, alone, processes)) for kind in FORMATS]
+            cells = " | ".join(one.cells for one in row)
+            print(f"| {world} | {cells} | {max(one.peak for one in row):.0f} |", flush=True)
+            found += row
+    sizes = [sorted(one.size for one in found[at :: len(FORMATS)]) for at in range(len(FORMATS))]
+    ranges = (f"{kind} {each[0]:.0f} to {each[-1]:.0f}" for kind, each in zip(FORMATS, sizes, strict=True))
+    print(f"\nKilobytes per frame: {', '.join(ranges)}. Slowest: {min(one.served for one in found):.0f} per second.")
 
 
 def at_once(count: int, processes: int) -> None:
@@ -205,7 +243,7 @@ def main() -> None:
     known = list(worlds())
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("--worlds", default=",".join(known))
-    parser.add_argument("--frames", type=int, default=240, help="per world and format")
+    parser.add_argument("--frames", type=int, default=120, help="per world and format")
     parser.add_argument("--at-once", type=int, default=1000)
     parser.add_argument("--processes", type=int, default=os.cpu_count() or 1)
     given = parser.parse_args()
@@ -213,10 +251,7 @@ def main() -> None:
         parser.error(f"{', '.join(sorted(unknown))}: only {', '.join(known)} are measured")
     load = f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}"
     print(f"Frames of 512x512 per second of CPU time, {time.strftime('%Y-%m-%d')}, {load}\n")
-    print(f"{'world':<11}{'format':<11}{'kB':>7}{'bare':>8}{'served':>8}{'ratio':>7}{'wall/s':>8}{'peak MB':>8}")
-    for world in given.worlds.split(","):
-        for kind in FORMATS:
-            print(measure(world, kind, given.frames, given.processes).line(world, kind), flush=True)
+    table(given.worlds.split(","), given.frames, given.processes)
     if given.at_once:
         at_once(given.at_once, given.processes)
 

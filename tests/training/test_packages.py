@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from sketchmark.errors import BadInput
 from sketchmark.training import worlds
 
 pytestmark = pytest.mark.training
@@ -22,7 +23,7 @@ def gymnasium() -> Any:
     return gymnasium
 
 
-@pytest.mark.parametrize("world", ["gears", "reach", "rush_hour"])
+@pytest.mark.parametrize("world", worlds())
 def test_gymnasiums_checker_finds_nothing(gymnasium: Any, world: str) -> None:
     from gymnasium.utils.env_checker import check_env
 
@@ -54,6 +55,14 @@ def test_the_same_sample_seed_gives_a_group_one_sample_and_the_environment_pickl
     assert seen[0]["context"].key() == seen[1]["context"].key()
     copy = pickle.loads(pickle.dumps(envs[0]))  # noqa: S301 made above
     assert copy.step(("a plan",))[4]["wanted"] == envs[0].step(("a plan",))[4]["wanted"] == "draw"
+
+
+def test_levels_and_looks_are_held_out_and_an_unknown_option_is_refused(gymnasium: Any) -> None:
+    env = gymnasium.make("sketchmark/gears-v0", levels=(1, 2), looks=("plain",))
+    assert env.reset(options={"sample_seed": 7, "level": 2, "look": "plain"})[1]["sample_seed"] == 7
+    for option, reason in (({"level": 3}, "held out"), ({"look": "night"}, "held out"), ({"levle": 2}, "levle")):
+        with pytest.raises(BadInput, match=reason):
+            env.reset(options=option)
 
 
 def test_vectors_of_environments_play(gymnasium: Any) -> None:

@@ -5,17 +5,21 @@ from __future__ import annotations
 import asyncio
 import base64
 import json
+import os
+import socket
 from collections.abc import Iterator
 from multiprocessing import active_children
 from typing import Any
 
 import httpx
+import msgspec
 import numpy as np
 import pytest
+from PIL import Image
 
 from sketchmark.media import Picture
 from sketchmark.testing import BLANK
-from sketchmark.training import Course, Game, worlds
+from sketchmark.training import Course, Game, server, worlds
 from sketchmark.training.functions import (
     answer_reward,
     compute_frames,
@@ -58,7 +62,9 @@ def scored(url: str, *requests: Any) -> dict[str, Any]:
 
 
 def test_true_frames_earn_everything_and_the_headline_comes_first(url: str) -> None:
-    body = scored(url, asked(FRAMES, "gears_frames"), asked([BLANK, *FRAMES], "gears_frames", skip=1))
+    said = asked(FRAMES, "gears_frames")
+    said["history"] = [part for image in said["history"] for part in ({"text": "Next."}, {"image_b64": None}, image)]
+    body = scored(url, said, asked([BLANK, *FRAMES], "gears_frames", skip=1))
     for result in body["results"]:
         assert next(iter(result["gears_frames"].items())) == ("right", 1.0)
         assert set(result["gears_frames"].values()) == {1.0}
@@ -88,6 +94,8 @@ BAD = [
     asked(FRAMES, "gears_frames", level=9),
     asked(FRAMES, "gears_frames", look="pink"),
     {**asked([], "gears_frames"), "history": [{"image_b64": "no base64!"}]},
+    {**asked([], "gears_frames"), "history": [{"image_b64": 17}]},
+    {**asked([], "gears_frames"), "history": [{"image_b64": {"url": "http://127.0.0.1/x.png"}}]},
     {**asked([], "gears_frames"), "history": [{"video_path": "/etc/passwd"}] * 65},
     {"history": []},
     17,
@@ -106,6 +114,37 @@ def test_what_cannot_be_scored_has_its_reason_and_spoils_nothing_else(url: str) 
 def test_a_body_that_is_no_request_is_refused_in_one_line(url: str, body: bytes) -> None:
     reply = httpx.post(f"{url}/score", content=body, headers={"Content-Type": "application/json"})
     assert reply.status_code == 400 and "\n" not in reply.json()["error"]["message"]
+
+
+def test_names_of_requests_come_back_as_they_are_and_images_may_have_escaped_characters(url: str) -> None:
+    nested: Any = 2**80
+    for _ in range(300):
+        nested = [nested]
+    given = {"request_id": {"a": ["é", 1.5]}, "sample_id": 2**80, "group_id": nested}
+    named = {**asked(FRAMES[:1], "gears_last"), **given}
+    escaped = json.dumps({"requests": [named]}).replace("/", r"\/").replace("iVBO", r"\u0069VBO")
+    assert r"\u0069VBO" in escaped
+    reply = httpx.post(f"{url}/score", content=escaped, headers={"Content-Type": "application/json"}).json()
+    assert reply["results"][0]["gears_last"]["right"] == 1.0
+    assert {name: value for name, value in reply["identities"][0].items() if value is not None} == given
+
+
+def test_a_large_request_between_small_ones_is_scored_in_its_place(url: str) -> None:
+    """It does not fit into one message of a socket, nor into the memory that a process has at first."""
+    noise = np.random.default_rng(7).integers(0, 256, (900, 900, 3), np.uint8)
+    large = asked([Picture.from_image(Image.fromarray(noise))] * 3, "gears_frames")
+    small = asked(FRAMES, "gears_frames")
+    found = scored(url, small, large, small, small, large)["results"]
+    assert [one["gears_frames"]["right"] for one in found] == [1.0, 0.0, 1.0, 1.0, 0.0]
+
+
+def test_requests_are_shared_out_in_their_order_and_by_their_size() -> None:
+    small, large = msgspec.Raw(b"1"), msgspec.Raw(b"2" * 1_000_001)
+    assert [len(part) for part in server._parts([small] * 9, 2)] == [5, 4]
+    assert [len(part) for part in server._parts([small] * 40, 2)] == [16, 16, 8]
+    mixed = [small, large, large, small]
+    assert [len(part) for part in server._parts(mixed, 1)] == [2, 1, 1]
+    assert [one for part in server._parts(mixed, 1) for one in part] == mixed
 
 
 def test_broken_and_blank_images_earn_nothing(url: str) -> None:
@@ -137,6 +176,19 @@ def test_a_process_that_dies_costs_no_request() -> None:
         scorer.kill()
         scorer.join()
         assert scored(url, asked(FRAMES[:1], "gears_last"))["results"][0]["gears_last"]["right"] == 1.0
+
+
+def test_a_request_that_kills_its_process_twice_has_that_as_its_reason(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(server, "_work", _faint)
+    with rewarding(processes=1) as url:
+        body = scored(url, asked(FRAMES[:1], "gears_last"))
+    assert body["results"] == [{}] and "died" in body["errors"][0]["request"]
+
+
+def _faint(link: socket.socket) -> None:
+    """Take the first bytes of a part, and end as if the system had killed the process."""
+    link.recv(1)
+    os._exit(9)
 
 
 def test_pages_of_other_sites_are_refused(url: str) -> None:

@@ -105,27 +105,14 @@ def _is_simple(png: bytes) -> bool:
     return pieces[-1][::2] == (b"IEND", len(png) - 4) and _SIMPLE.issuperset(name for name, _, _ in pieces)
 
 
-_CHANNELS = {0: 1, 2: 3, 3: 1, 4: 2, 6: 4}
-_ADAM7 = ((0, 0, 8, 8), (4, 0, 8, 8), (0, 4, 4, 8), (2, 0, 4, 4), (0, 2, 2, 4), (1, 0, 2, 2), (0, 1, 1, 2))
-_AT_ONCE = 2**20
-
-
-def _fills_its_lines(png: bytes) -> bool:
-    """Return whether a PNG file has all the bytes that its lines need. Pillow shows missing lines black. It takes as
-    long as decoding."""
-    width, height, depth, colour, _, _, interlaced = struct.unpack(">2I5B", png[16:29])
-    passes = _ADAM7 if interlaced else ((0, 0, 1, 1),)
-    sides = [(-((x - width) // dx), -((y - height) // dy)) for x, y, dx, dy in passes]
-    missing: int = sum(
-        tall * (1 + (wide * depth * _CHANNELS.get(colour, 1) + 7) // 8) for wide, tall in sides if wide > 0
-    )
-    unpacker = zlib.decompressobj()
-    for name, begin, end in islice(_pieces(png, "png"), _MOST_PIECES):
-        packed = png[begin:end] if name == b"IDAT" else b""
-        while packed and missing > 0:
-            missing -= len(unpacker.decompress(packed, _AT_ONCE))
-            packed = unpacker.unconsumed_tail
-    return missing <= 0
+def _lines(png: bytes) -> bytes | None:
+    """Return the compressed lines of a simple PNG file that has nothing else."""
+    if not _is_simple(png):
+        return None
+    names, begins, ends = zip(*_pieces(png, "png"), strict=True)
+    if names[0] != b"IHDR" or {*names[1:-1]} != {b"IDAT"}:
+        return None
+    return b"".join(png[begin:end] for begin, end in zip(begins[1:-1], ends[1:-1], strict=True))
 
 
 _PACKED_TEXTS = (b"zTXt", b"iTXt", b"iCCP")
@@ -242,7 +229,7 @@ class Picture:
             return pixels.values(self._decoded())
         kept = pixels.DECODED.get(self.digest)
         if kept is None:
-            image = self._decoded(as_stored=True)
+            image = self._loaded()
             kept = pixels.DECODED.keep(self.digest, pixels.flat(image) or pixels.values(image.convert("RGB")))
         return kept
 
@@ -265,25 +252,39 @@ class Picture:
         from PIL import Image as images
 
         if not self._is_ours:
-            return self._decoded()
+            return self._decoded().copy()
         kept = self._pixels()
         return kept.image() if isinstance(kept, pixels.Runs) else images.fromarray(kept)
 
     def reduced(self, side: int) -> Image.Image:
         """Return `image()` as a square of this many pixels a side, each the mean of those that it covers."""
         if not self._is_ours:
-            return pixels.reduced(self._decoded(as_stored=True), side)
+            return pixels.reduced(self._decoded(), side)
         kept = self._pixels()
         return pixels.reduced(kept.padded() if isinstance(kept, pixels.Runs) else self.image(), side)
 
-    def _decoded(self, as_stored: bool = False) -> Image.Image:
-        """Return an RGB image; with `as_stored` the file's own pixels, without a copy, if they are RGB or have a
-        palette and all decoders show them alike."""
+    def _decoded(self) -> Image.Image:
+        """Return an RGB image that nobody may write on. The newest are kept."""
+        kept = pixels.NEWEST.get(self.digest)
+        if kept is None:
+            lines = _lines(self.data) if self.format == "png" else None
+            unpacked = pixels.from_lines(lines, *struct.unpack(">2I", self.data[16:24])) if lines else None
+            found = unpacked or self._loaded()
+            kept = pixels.NEWEST.keep(self.digest, found if found.mode == "RGB" else found.convert("RGB"))
+        return kept
+
+    def _loaded(self) -> Image.Image:
+        """Return the file's own pixels if they are RGB or have a palette and all decoders show them alike, otherwise
+        an RGB image."""
         with self._open() as image, self._decoding():
             image.load()
-            alike = as_stored and image.mode in ("P", "RGB") and pixels.shown_alike(image)
+            alike = image.mode in ("P", "RGB") and pixels.shown_alike(image)
             found = image if alike else pixels.rgb(image)
-            if self.format == "png" and pixels.may_lack_lines(image) and not _fills_its_lines(self.data):
+            if (
+                self.format == "png"
+                and pixels.may_lack_lines(image)
+                and not pixels.fills_its_lines(self.data, islice(_pieces(self.data, "png"), _MOST_PIECES))
+            ):
                 raise BadPicture("broken png picture: its last lines are missing")
             return found
 

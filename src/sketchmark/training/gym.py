@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sketchmark.episode.sample import Context, Part
-from sketchmark.errors import MissingExtra
+from sketchmark.errors import BadInput, MissingExtra
 from sketchmark.media import Picture
 from sketchmark.training import Course, Game, Outcome, Weights, worlds
 from sketchmark.worlds import LEVELS
@@ -34,6 +34,7 @@ except ModuleNotFoundError as error:
 Content = str | NDArray[np.uint8]
 _MOST_SENT, _MOST_SHOWN = 8, 256
 _SMALL = 32
+_OPTIONS = ("sample_seed", "level", "look")
 
 
 class Parts(spaces.Space[tuple[Content, ...]]):  # type: ignore[misc]
@@ -72,7 +73,8 @@ def _is_content(one: Any) -> bool:
 
 
 def _shown(parts: Iterable[Part]) -> tuple[Content, ...]:
-    return tuple(part.picture.values if part.picture else part.text or "" for part in parts)
+    """Return parts as an observation. Its arrays are new: users may keep them and write on them."""
+    return tuple(part.picture.values.copy() if part.picture else part.text or "" for part in parts)
 
 
 def _sent(contents: Sequence[Content]) -> list[str | Picture]:
@@ -107,6 +109,8 @@ class WorldEnv(gymnasium.Env[tuple[Content, ...], tuple[Content, ...]]):  # type
     ) -> tuple[tuple[Content, ...], dict[str, Any]]:
         super().reset(seed=seed)
         asked = options or {}
+        if unknown := asked.keys() - _OPTIONS:
+            raise BadInput(f"there is no option {', '.join(sorted(unknown))}", f"options are: {', '.join(_OPTIONS)}")
         own = asked["sample_seed"] if "sample_seed" in asked else int(self.np_random.integers(2**31))
         self._game = Game(self.course, int(own), asked.get("level"), asked.get("look", ""))
         turn = self._game.begin()
@@ -126,7 +130,7 @@ class WorldEnv(gymnasium.Env[tuple[Content, ...], tuple[Content, ...]]):  # type
     def render(self) -> NDArray[np.uint8]:
         """Return the newest image that the model has seen or drawn."""
         pictures = self._context.pictures
-        return pictures[-1].values if pictures else np.full((_SMALL, _SMALL, 3), 255, np.uint8)
+        return pictures[-1].values.copy() if pictures else np.full((_SMALL, _SMALL, 3), 255, np.uint8)
 
 
 def register(names: Iterable[str] = ()) -> None:

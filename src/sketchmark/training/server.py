@@ -20,13 +20,13 @@ import asyncio
 import base64
 import hmac
 import os
+import signal
+import socket
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
 from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import asdict
 from multiprocessing import get_context
-from typing import Annotated, Any
+from typing import Annotated
 
 import msgspec
 import pybase64
@@ -56,15 +56,32 @@ KINDS = {"frames": "right progress legal readable", "last": "right readable", "a
 """Kind of reward → its numbers, the most important one first: UniRL's client takes the first."""
 _MOST_FRAMES = 64
 _MOST_REQUESTS = 4096
-_HANDED_OVER = (4, 100_000)
-"""Requests, and bytes, that a process gets at once, so that one body keeps all processes busy."""
+_HANDED_OVER = (16, 1_000_000)
+"""Requests, and bytes, that a process gets at once. Requests of one sample come one after the other, and making a
+sample takes as long as scoring several frames."""
+_AT_ONCE = 100_000
+"""Bytes that are joined, and sent to a process at once."""
+
+
+_NULL = msgspec.Raw(b"null")
 
 
 class Shown(msgspec.Struct):
     """One part of the history: a text, an image, or both."""
 
     text: str | None = None
-    image_b64: str | None = None
+    image_b64: msgspec.Raw = _NULL
+    """A string or null, not decoded: that would copy it."""
+
+    def image(self) -> bytes | None:
+        """Return the bytes of the image. Anything but base64 raises ValueError."""
+        given = memoryview(self.image_b64)
+        if bytes(given[:5]) == b"null":
+            return None
+        if given[0] == ord('"'):
+            with suppress(ValueError):
+                return pybase64.b64decode(given[1:-1], validate=True)
+        return pybase64.b64decode(msgspec.json.decode(given, type=str), validate=True)  # it has escaped characters
 
 
 class Metadata(msgspec.Struct):
@@ -83,13 +100,13 @@ class Asked(msgspec.Struct):
     history: Annotated[list[Shown], msgspec.Meta(max_length=_MOST_FRAMES)]
     required_rewards: Annotated[list[str], msgspec.Meta(max_length=16)]
     metadata: Metadata
-    request_id: Any = None
-    sample_id: Any = None
-    group_id: Any = None
-    source_rank: Any = None
-    policy_version: Any = None
-    scorer_version: Any = None
-    idempotency_key: Any = None
+    request_id: msgspec.Raw = _NULL
+    sample_id: msgspec.Raw = _NULL
+    group_id: msgspec.Raw = _NULL
+    source_rank: msgspec.Raw = _NULL
+    policy_version: msgspec.Raw = _NULL
+    scorer_version: msgspec.Raw = _NULL
+    idempotency_key: msgspec.Raw = _NULL
 
 
 _IDENTITY = Asked.__struct_fields__[3:]
@@ -104,18 +121,14 @@ class Scored(msgspec.Struct):
 
     results: dict[str, dict[str, float]]
     errors: dict[str, str]
-    identity: dict[str, Any]
+    identity: dict[str, msgspec.Raw]
 
 
 _ASKED = msgspec.json.Decoder(Asked)
 _BODY = msgspec.json.Decoder(_Body)
 
 
-def score_all(raws: Sequence[bytes]) -> list[Scored]:
-    return [score(raw) for raw in raws]
-
-
-def score(raw: bytes) -> Scored:
+def score(raw: bytes | msgspec.Raw) -> Scored:
     """Score one request. Nothing in it raises an exception."""
     try:
         asked = _ASKED.decode(raw)
@@ -129,7 +142,7 @@ def score(raw: bytes) -> Scored:
             if kind not in KINDS or world not in worlds():
                 raise BadInput(f"there is no reward {name[:80]!r}")
             results[name] = _scored(asked, world, kind)
-        except (SketchmarkError, ValueError) as error:  # ValueError: not base64
+        except (SketchmarkError, ValueError, msgspec.MsgspecError) as error:  # not base64, or not a string
             errors[name[:80]] = str(error)[:200]
     return Scored(results, errors, {name: getattr(asked, name) for name in _IDENTITY})
 
@@ -142,50 +155,132 @@ def _scored(asked: Asked, world: str, kind: str) -> dict[str, float]:
         said = [shown.text for shown in kept if shown.text is not None]
         marks = course.judge(sample, (), said[-1] if said else "")
     else:
-        drawn = [pybase64.b64decode(shown.image_b64, validate=True) for shown in kept if shown.image_b64 is not None]
+        drawn = [image for shown in kept if (image := shown.image()) is not None]
         last = drawn[-1] if drawn else b""
         marks = course.judge(sample, drawn) if kind == "frames" else course.judge_frame(sample, about.index, last)
     numbers = asdict(marks)
     return {name: float(numbers[name]) for name in KINDS[kind].split()}
 
 
-def _parts(asked: Sequence[msgspec.Raw]) -> Iterator[list[bytes]]:
-    """Yield requests to hand to a process together: each hand-over costs as much as scoring a small frame."""
-    part: list[bytes] = []
+Part = list[msgspec.Raw]
+_PART = msgspec.json.Decoder(Part)
+_ANSWER = msgspec.json.Decoder(list[Scored])
+_DIED = "the process that scored this request died, and so did the next one"
+
+
+def _parts(asked: Sequence[msgspec.Raw], processes: int) -> Iterator[Part]:
+    """Yield requests to hand to a process together, so many that each process gets some."""
+    most = min(_HANDED_OVER[0], -(-len(asked) // processes))
+    part: Part = []
+    size = 0
     for one in asked:
-        part.append(bytes(one))
-        if len(part) == _HANDED_OVER[0] or sum(map(len, part)) > _HANDED_OVER[1]:
+        part.append(one)
+        size += len(memoryview(one))
+        if len(part) == most or size > _HANDED_OVER[1]:
             yield part
-            part = []
+            part, size = [], 0
     if part:
         yield part
 
 
+def _work(link: socket.socket) -> None:
+    """Score parts until the server goes: the main function of a process. A message has its length before it. Every
+    part comes into the same memory, and its images are decoded from there."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the server
+    room = bytearray(2**16)
+    with link, suppress(ConnectionError):
+        while link.recv_into(room, _LENGTH, socket.MSG_WAITALL) == _LENGTH:
+            size = int.from_bytes(room[:_LENGTH], "big")
+            if size > len(room):
+                room = bytearray(size)
+            _fill(link, memoryview(room)[:size])
+            found = msgspec.json.encode(list(map(score, _PART.decode(memoryview(room)[:size]))))
+            link.sendall(len(found).to_bytes(_LENGTH, "big") + found)
+
+
+_LENGTH = 8
+
+
+def _fill(link: socket.socket, room: memoryview) -> None:
+    while room:
+        got = link.recv_into(room)
+        if not got:
+            raise ConnectionResetError
+        room = room[got:]
+
+
+class _Process:
+    """A process that scores, and the socket to it."""
+
+    def __init__(self) -> None:
+        self._link, theirs = socket.socketpair()
+        with theirs:
+            get_context("spawn").Process(target=_work, args=(theirs,), daemon=True).start()
+        self._link.setblocking(False)
+
+    async def score(self, part: Part) -> list[Scored]:
+        loop = asyncio.get_running_loop()
+        pieces: list[bytes | memoryview] = []
+        for before, one in zip(b"[" + b"," * len(part), part, strict=False):
+            pieces += [bytes((before,)), memoryview(one)]
+        pieces.append(b"]")
+        size = sum(map(len, pieces))
+        pieces[0] = size.to_bytes(_LENGTH, "big") + pieces[0]
+        for piece in pieces if size > _AT_ONCE else (b"".join(pieces),):
+            await loop.sock_sendall(self._link, piece)
+        size = int.from_bytes(await self._read(_LENGTH), "big")
+        return _ANSWER.decode(await self._read(size))
+
+    async def _read(self, size: int) -> bytes:
+        loop, found = asyncio.get_running_loop(), b""
+        while len(found) < size:
+            got = await loop.sock_recv(self._link, size - len(found))
+            if not got:
+                raise ConnectionResetError
+            found += got
+        return found
+
+    def close(self) -> None:
+        self._link.close()
+
+
 class _Scorers:
-    """Processes that score, one per core. Those of a pool whose process died are started again."""
+    """Processes that score, one per core. One that dies is replaced, and its part is scored again."""
 
     def __init__(self, count: int) -> None:
+        self._free = asyncio.Queue[_Process]()
         self._count = count
-        self._pool = self._started()
+        self._stopped = False
 
-    def _started(self) -> ProcessPoolExecutor:
-        return ProcessPoolExecutor(self._count, get_context("spawn"))
+    def start(self) -> None:
+        for _ in range(self._count):
+            self._free.put_nowait(_Process())
 
     async def score(self, asked: Sequence[msgspec.Raw]) -> list[Scored]:
-        found = await asyncio.gather(*(self._score(part) for part in _parts(asked)))
+        found = await asyncio.gather(*map(self._score, _parts(asked, self._count)))
         return [one for part in found for one in part]
 
-    async def _score(self, part: list[bytes]) -> list[Scored]:
-        loop, pool = asyncio.get_running_loop(), self._pool
-        try:
-            return await loop.run_in_executor(pool, score_all, part)
-        except BrokenProcessPool:
-            if pool is self._pool:
-                self._pool = self._started()
-            return await loop.run_in_executor(self._pool, score_all, part)
+    async def _score(self, part: Part) -> list[Scored]:
+        for _ in range(2):
+            process = await self._free.get()
+            done = False
+            try:
+                found = await process.score(part)
+                done = True
+                return found
+            except ConnectionError:
+                continue
+            finally:
+                if not done:  # it died, or is in the middle of a part that nobody waits for
+                    process.close()
+                if not self._stopped:
+                    self._free.put_nowait(process if done else _Process())
+        return [Scored({}, {"request": _DIED}, {}) for _ in part]
 
     def stop(self) -> None:
-        self._pool.shutdown(wait=False, cancel_futures=True)
+        self._stopped = True
+        while not self._free.empty():
+            self._free.get_nowait().close()
 
 
 class _Keys:
@@ -242,6 +337,7 @@ def make_app(*, key: str | None = None, hosts: Sequence[str] = LOOPBACK, process
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
+        scorers.start()
         yield
         scorers.stop()
 
@@ -253,8 +349,24 @@ def make_app(*, key: str | None = None, hosts: Sequence[str] = LOOPBACK, process
     )
 
 
-class _Protocol(ResettableProtocol):
-    most = 8192
+_MOST_CONNECTIONS = 8192
+
+
+def _protocol() -> type[ResettableProtocol]:
+    """Return the protocol of one server. All its connections are read into the same memory: fresh memory for each
+    piece takes as long as reading it."""
+    room = memoryview(bytearray(2**18))
+
+    class Protocol(ResettableProtocol, asyncio.BufferedProtocol):
+        most = _MOST_CONNECTIONS
+
+        def get_buffer(self, sizehint: int) -> memoryview:
+            return room
+
+        def buffer_updated(self, nbytes: int) -> None:
+            self.data_received(room[:nbytes])  # type: ignore[arg-type]  # h11 copies it
+
+    return Protocol
 
 
 async def serve_rewards(
@@ -262,9 +374,9 @@ async def serve_rewards(
 ) -> None:
     """Serve until SIGINT or SIGTERM."""
     hosts = hosts_for(host, key)
-    _allow_files(_Protocol.most)
+    _allow_files(_MOST_CONNECTIONS)
     app = make_app(key=key, hosts=hosts, processes=processes)
-    await serve_app(app, port=port, host=host, ready=ready, protocol=_Protocol)
+    await serve_app(app, port=port, host=host, ready=ready, protocol=_protocol())
 
 
 def _allow_files(count: int) -> None:
@@ -280,6 +392,6 @@ def _allow_files(count: int) -> None:
 @contextmanager
 def rewarding(*, key: str | None = None, processes: int = 1) -> Iterator[str]:
     """Serve on a free port in a separate thread, and give the address."""
-    _allow_files(_Protocol.most)
-    with app_in_thread(make_app(key=key, processes=processes), _Protocol) as url:
+    _allow_files(_MOST_CONNECTIONS)
+    with app_in_thread(make_app(key=key, processes=processes), _protocol()) as url:
         yield url
