@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
@@ -12,6 +13,13 @@ import pytest
 
 from sketchmark import testing
 from sketchmark.folder import RunFolder
+
+with suppress(ImportError):  # some environments have no hypothesis, and no test that needs it
+    from hypothesis import settings
+
+    # The same examples on every machine, however slow it is at the moment
+    settings.register_profile("tests", deadline=None, derandomize=True, database=None)
+    settings.load_profile("tests")
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     # A script that runs the tests in the background passes on that SIGINT is ignored, also to processes that a test

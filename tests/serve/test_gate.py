@@ -140,7 +140,7 @@ def test_the_command_prints_its_address_answers_and_stops_on_a_signal(tmp_path: 
         answer = client.chat.completions.create(model="m", messages=[{"role": "user", "content": "hello"}])
         assert answer.choices[0].message.content == "hello"
         process.send_signal(number)
-        out, err = process.communicate(timeout=10)
+        out, err = process.communicate(timeout=60)
     assert (process.returncode, out, err) == (0, "closed\n", "")
 
 
@@ -181,7 +181,7 @@ class Line:
 
     def __init__(self, url: str, data: bytes = b"") -> None:
         where = urlsplit(url)
-        self.socket = socket.create_connection((where.hostname, where.port), timeout=10)
+        self.socket = socket.create_connection((where.hostname, where.port), timeout=60)
         with suppress(ConnectionError):  # the server may refuse it while it is being sent
             self.socket.sendall(data)
 
@@ -214,7 +214,7 @@ def hurried(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_head_that_does_not_come_closes_the_connection(hurried: None, begun: bytes) -> None:
     with serving(Speaker()) as url:
         began = time.monotonic()
-        assert Line(url, begun).said() == b"" and 0.2 < time.monotonic() - began < 5
+        assert Line(url, begun).said() == b"" and 0.2 < time.monotonic() - began < 30
         kept = Line(url, b"GET /v1/models HTTP/1.1\r\nHost: localhost\r\n\r\n")
         time.sleep(0.5)
         assert kept.socket.recv(65536).startswith(b"HTTP/1.1 200"), "an answered one is kept for the next request"
@@ -227,10 +227,10 @@ def test_a_trickled_head_has_no_more_time_than_a_silent_one(hurried: None) -> No
     with serving(Speaker()) as url:
         line, began = Line(url), time.monotonic()
         with suppress(OSError):
-            for _ in range(100):
+            for _ in range(400):
                 line.socket.sendall(b"a")
                 time.sleep(0.05)
-        assert time.monotonic() - began < 4
+        assert time.monotonic() - began < 15
 
 
 def test_a_request_that_is_answered_slowly_is_not_cut_off(hurried: None) -> None:
