@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
@@ -25,6 +26,15 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     # A script that runs the tests in the background passes on that SIGINT is ignored, also to processes that a test
     # starts in order to interrupt them.
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with the modules that take longest, so that no worker is left alone with one of them at the end."""
+    seconds = Counter[Path]()
+    for item in items:
+        seconds[item.path] += 100 if item.get_closest_marker("slow") else 1
+    items.sort(key=lambda item: -seconds[item.path])
 
 
 @pytest.fixture(autouse=True)

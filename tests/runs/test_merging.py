@@ -22,6 +22,7 @@ from tests.command_line import sketchmark as say
 from tests.runs.making import lines_in
 
 ASKED: dict[str, Any] = {"mode": "direct,visual_cot", "canvas": "own,other", "limit": 7, "no_cache": True}
+ASKED["engine"] = "local"  # as fast as workers, for this few
 TASKS = "maze,sliding"
 
 
