@@ -5,6 +5,8 @@ BIN := $(VENV)/bin
 PIP_INSTALL := pip install --disable-pip-version-check
 # Modules in the order of tests/conftest.py: those that take longest first
 BOTH := -n 2 --dist loadscope --no-loadscope-reorder
+# Else each of many hundred processes would compile all that it imports
+unexport PYTHONDONTWRITEBYTECODE
 HERE := not local and not ray and not litellm and not llama and not servers and not training and not trainers
 
 .PHONY: demo test test-quick coverage check test-local test-ray test-litellm test-llama test-training test-trainers test-verifiers test-openenv test-skyrl test-verl test-servers environments fuzz lmms-eval-tasks soak bench bench-peers bench-local audit browser latex docs dist clean

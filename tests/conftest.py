@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
@@ -26,6 +27,15 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     # A script that runs the tests in the background passes on that SIGINT is ignored, also to processes that a test
     # starts in order to interrupt them.
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+# Modules are compiled once, while the tests are collected. From then on no bytecode is written, here and in processes
+# that a test starts: that of a plug-in which a test changes within a second would be taken for the new one's.
+os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
+
+
+def pytest_collection_finish() -> None:
+    sys.dont_write_bytecode = True
 
 
 @pytest.hookimpl(trylast=True)
