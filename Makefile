@@ -3,6 +3,10 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PIP_INSTALL := pip install --disable-pip-version-check
+# Modules in the order of tests/conftest.py: those that take longest first
+BOTH := -n 2 --dist loadscope --no-loadscope-reorder
+# Else each of many hundred processes would compile all that it imports
+unexport PYTHONDONTWRITEBYTECODE
 HERE := not local and not ray and not litellm and not llama and not servers and not training and not trainers
 
 .PHONY: demo test test-quick coverage check test-local test-ray test-litellm test-llama test-training test-trainers test-verifiers test-openenv test-skyrl test-verl test-servers environments fuzz lmms-eval-tasks soak bench bench-peers bench-local audit browser latex docs dist clean
@@ -44,14 +48,14 @@ latex:  # tables for papers are compiled by pdflatex: installed where there is n
 	echo "No pdflatex here: LaTeX tables are not compiled (to do so: sudo apt-get install texlive-latex-recommended)"
 
 test: $(VENV)/.dev browser latex check
-	$(BIN)/pytest -n 2 --dist loadscope -m "$(HERE)"
+	$(BIN)/pytest $(BOTH) -m "$(HERE)"
 
 coverage: $(VENV)/.dev browser  # the same tests with coverage, which takes a quarter longer: the total, and files below 80%
-	$(BIN)/pytest -n 2 --dist loadscope -m "$(HERE)" --cov --cov-report=
+	$(BIN)/pytest $(BOTH) -m "$(HERE)" --cov --cov-report=
 	$(BIN)/coverage report | awk 'NR < 3 || /^TOTAL/ || $$NF + 0 < 80'
 
 test-quick: $(VENV)/.dev browser
-	$(BIN)/pytest -n 2 --dist loadscope -m "not slow and $(HERE)"
+	$(BIN)/pytest $(BOTH) -m "not slow and $(HERE)"
 
 .venv-local/.ready: pyproject.toml
 	test -x .venv-local/bin/python || $(PYTHON) -m venv .venv-local

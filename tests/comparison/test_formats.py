@@ -168,7 +168,9 @@ def test_the_terminal_table_fits_the_terminal(run: Path, monkeypatch: pytest.Mon
 @pytest.mark.slow
 def test_a_sketcher_gains_from_its_drawings(tmp_path: Path) -> None:
     """From the run to the comparison."""
-    options = "--model player/sketcher --tasks maze --mode direct,visual_cot --canvas own,blank --limit 16"
+    options = (
+        "--model player/sketcher --tasks maze --mode direct,visual_cot --canvas own,blank --limit 16 --engine local"
+    )
     played = sketchmark("run", *options.split(), "--output_path", tmp_path / "run")
     assert played.returncode == 0, played.stderr
     found = compare([tmp_path / "run"])

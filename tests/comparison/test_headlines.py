@@ -20,7 +20,7 @@ FEW, MOST = [0] * 24 + [1] * 6, [1] * 24 + [0] * 6
 def test_a_run_begins_with_direct_drawn_and_the_gain_and_answers_in_a_sentence(tmp_path: Path) -> None:
     run = sketchmark.run(
         "player/sketcher", "maze", mode="direct,visual_cot", canvas="own,blank", limit=16, output_path=tmp_path,
-        no_cache=True,
+        no_cache=True, engine="local",
     )  # fmt: skip
     headline, controls = summary_tables(run.results, compare(run), {"maze.direct": 1.0, "maze.visual_cot": 0.5})
     assert headline.columns == ("task", "direct", "drawn", "gain", "95%", "verdict", "n", "cost")

@@ -81,6 +81,7 @@ def test_folder_report_and_viewer_give_the_same_verdict_on_a_real_run(tmp_path: 
         limit=limit,
         output_path=tmp_path / "run",
         quiet=True,
+        engine="local",
     )
     folder = RunFolder.open(tmp_path / "run")
     found = compare([folder.path])

@@ -64,6 +64,7 @@ def test_every_scoring_and_the_corrected_verdict_are_shown_as_on_the_command_lin
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     asked: Any = {"mode": "direct,visual_cot", "canvas": "own,blank,oracle", "scoring": "lenient,strict,official"}
+    asked["engine"] = "local"
     run = sketchmark.run("player/sketcher", "maze", limit=9, output_path=tmp_path, no_cache=True, **asked)
     oracle = next(gain for gain in run.results.gains if gain.canvas == "oracle")
     assert oracle.p and oracle.p < 0.05 and oracle.p_holm and oracle.p_holm > 0.05

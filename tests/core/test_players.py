@@ -19,8 +19,9 @@ from sketchmark.settings import Settings
 @pytest.mark.slow
 def test_the_solver_scores_one_on_every_metric_of_every_generated_world(tmp_path: Path) -> None:
     folder = sketchmark.run(
-        "player/solver", "maze,sliding,jigsaw", mode="direct,visual_cot", limit=25, output_path=tmp_path
-    ).folder
+        "player/solver", "maze,sliding,jigsaw", mode="direct,visual_cot", limit=25, output_path=tmp_path,
+        engine="local",
+    ).folder  # fmt: skip
     for name, cell in folder.results().tasks.items():
         assert cell.failures == {}
         assert {metric: found.mean for metric, found in cell.metrics.items() if found.mean != 1.0} == {}, name
@@ -37,7 +38,7 @@ def test_the_solver_scores_one_on_every_metric_of_every_generated_world(tmp_path
 )
 def test_the_solver_reads_mazes_of_any_size(tmp_path: Path, arguments: dict[str, int]) -> None:
     folder = sketchmark.run(
-        "player/solver", "maze", mode="visual_cot", limit=6, output_path=tmp_path, task_args=arguments
+        "player/solver", "maze", mode="visual_cot", limit=6, output_path=tmp_path, task_args=arguments, engine="local"
     ).folder
     metrics = folder.results().tasks["maze.visual_cot"].metrics
     assert {found.mean for found in metrics.values()} == {1.0}
@@ -52,6 +53,7 @@ def test_drawing_helps_the_sketcher_and_a_canvas_that_shows_nothing_of_it_takes_
         canvas="own,blank,other,oracle",
         limit=24,
         output_path=tmp_path,
+        engine="local",
     ).folder
     gains = {(gain.task, gain.canvas): gain for gain in folder.results().gains}
     for world in ("maze", "sliding"):

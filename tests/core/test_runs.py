@@ -20,6 +20,7 @@ def _run(model: str | Model, path: Path, **more: Any) -> RunFolder:
         "tasks": "maze",
         "mode": "direct,visual_cot",
         "limit": 4,
+        "engine": "local",
         "no_cache": "cache" not in more,
     }
     return sketchmark.run(model, output_path=path, **{**settings, **more}).folder

@@ -25,6 +25,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> RunFolder:
     return sketchmark.run(
         "player/flawed", "maze", mode="direct,visual_cot", limit=4, repeats=3, answers=2, model_args=faults,
         output_path=tmp_path_factory.mktemp("repeated") / "run", no_cache=True, quiet=True,
+        engine="local",
     ).folder  # fmt: skip
 
 

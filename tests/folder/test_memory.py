@@ -27,7 +27,7 @@ from sketchmark.runs.merge import Choice, choose
 from sketchmark.testing import played
 
 CELL = "maze.visual_cot"
-FEW, MANY = 2000, 6000
+FEW, MANY = 1000, 3000
 
 
 def make(path: Path, base: RunFolder, count: int) -> RunFolder:
@@ -90,7 +90,7 @@ READERS: dict[str, Callable[[RunFolder, Path], object]] = {
 def test_memory_grows_by_a_fraction_of_a_line_per_episode(
     runs: list[RunFolder], reader: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("sketchmark.folder.builders._CHUNK", 500)
+    monkeypatch.setattr("sketchmark.folder.builders._CHUNK", 250)
     few, many = (
         _peak(lambda run=run: READERS[reader](run, tmp_path / run.path.name))  # type: ignore[misc]
         for run in runs

@@ -100,7 +100,7 @@ def test_a_maze_is_drawn_with_stamps_step_by_step(chromium: Browser, tmp_path: P
         has_touch=by == "touch",
         device_scale_factor=2 if by == "touch" else 1,
     )
-    context.set_default_timeout(15_000)
+    context.set_default_timeout(30_000)
     with playing(tmp_path, *words) as game:
         page = context.new_page()
         watch = Watch(page, game.home)
@@ -224,7 +224,7 @@ def test_a_sample_that_takes_too_long_is_a_failure_of_its_own_and_scored_as_wron
     chromium: Browser, tmp_path: Path
 ) -> None:
     with (
-        playing(tmp_path, "maze", "--limit", "1", "--name", "ann", "--seconds", "2") as game,
+        playing(tmp_path, "maze", "--limit", "1", "--name", "ann", "--seconds", "5") as game,
         window(chromium) as context,
     ):
         page = context.new_page()

@@ -13,12 +13,13 @@ import struct
 import threading
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from http import HTTPStatus
 from ipaddress import ip_address
 from pathlib import Path
+from random import SystemRandom
 from typing import Any, Literal
 
 import pytest
@@ -139,10 +140,12 @@ def broken(faults: Mapping[str, Broken], certificate: Path | None = None) -> Ite
 
 
 def free_port() -> int:
-    """Return a port without a server."""
-    with socket.socket() as held:
-        held.bind(("127.0.0.1", 0))
-        return int(held.getsockname()[1])
+    """Return a port without a server, outside of the range from which the system gives others theirs."""
+    while True:
+        port = 20_000 + SystemRandom().randrange(12_000)
+        with socket.socket() as held, suppress(OSError):
+            held.bind(("127.0.0.1", port))
+            return port
 
 
 def make_certificate(path: Path, *, expired: bool = False) -> Path:

@@ -81,6 +81,8 @@ class FarEnd:
         self.shutdown_date: Any = None
         """The date in the list of models. It is asked for before a run and is not in `seen`."""
         self.load = Load()
+        self.meet = 0
+        """Requests that must have been in hand at once before any is answered, for twenty seconds at most."""
         self.delay = 0.0
 
     async def serve(self, request: Request) -> Response:
@@ -109,6 +111,9 @@ class FarEnd:
             if not fault.delay:
                 body = fault.body or {"error": {"message": f"planned {fault.status}", "code": str(fault.status)}}
                 return JSONResponse(body, fault.status, headers=fault.headers)
+        end, load = time.monotonic() + 20, self.load
+        while load.most < self.meet and time.monotonic() < end:
+            await asyncio.sleep(0.01)
         await asyncio.sleep(self.delay)
         if complaint:
             return JSONResponse({"error": {"message": f"invalid: {complaint}", "code": "invalid"}}, 400)

@@ -532,7 +532,7 @@ async def test_the_wait_that_google_asks_for_in_the_body_is_kept(far: FarEnd) ->
     body = {"error": {"code": 429, "message": "slow", "status": "RESOURCE_EXHAUSTED", "details": [info]}}
     far.faults = [Fault(429, body=body)]
     await say(adapter(far, "gemini", max_retries=1))
-    assert 0.1 <= far.seen[1].at - far.seen[0].at < 2
+    assert 0.1 <= far.seen[1].at - far.seen[0].at < 20
 
 
 # Limits

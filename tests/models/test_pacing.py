@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 from types import SimpleNamespace
@@ -31,7 +32,7 @@ def model(far: FarEnd, **args: Any) -> OpenAI:
 async def test_a_retry_waits_at_least_as_long_as_the_server_asks(far: FarEnd, headers: dict[str, str]) -> None:
     far.faults = [Fault(429, headers)]
     await model(far).say(of("Hm?"), Options())
-    assert 0.2 <= far.seen[1].at - far.seen[0].at < 2
+    assert 0.2 <= far.seen[1].at - far.seen[0].at < 20
 
 
 def test_retry_after_is_read_as_seconds_or_as_a_date() -> None:
@@ -77,13 +78,13 @@ async def test_many_calls_through_a_faulty_server_all_come_through(far: FarEnd) 
 
 
 async def test_a_run_widens_the_default_limit_but_not_one_that_was_given(far: FarEnd) -> None:
-    far.delay = 0.2
+    far.meet = 24
     wide = model(far)
     wide.expect(24)
     await asyncio.gather(*(wide.say(of(f"{i}?"), Options()) for i in range(24)))
     assert far.load.most == 24
     far.reset()
-    far.delay = 0.03
+    far.meet, far.delay = 3, 0.03
     narrow = model(far, max_concurrent=3)
     narrow.expect(24)
     await asyncio.gather(*(narrow.say(of(f"{i}?"), Options()) for i in range(12)))
@@ -91,9 +92,9 @@ async def test_a_run_widens_the_default_limit_but_not_one_that_was_given(far: Fa
 
 
 async def test_requests_start_no_faster_than_the_rate_asked_for(far: FarEnd) -> None:
-    asked = OpenAI("m", base_url=f"{far.url}/v1", max_requests_per_minute=600)
+    asked, began = OpenAI("m", base_url=f"{far.url}/v1", max_requests_per_minute=600), time.monotonic()
     await asyncio.gather(*(asked.say(of(f"{i}?"), Options()) for i in range(6)))
-    assert far.seen[-1].at - far.seen[0].at >= 0.4
+    assert far.seen[-1].at - began >= 0.5
 
 
 async def test_starts_are_spread_evenly_and_a_pause_is_not_made_up_for(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -84,7 +84,13 @@ async def test_of_many_samples_every_second_or_third_is_used(tmp_path: Path, mon
 
 def test_modes_have_equal_baselines_and_worlds_without_options_none(tmp_path: Path) -> None:
     folder = sketchmark.run(
-        "player/random", "jigsaw,maze", mode="direct,visual_cot", limit=6, output_path=tmp_path / "run", no_cache=True
+        "player/random",
+        "jigsaw,maze",
+        mode="direct,visual_cot",
+        limit=6,
+        output_path=tmp_path / "run",
+        no_cache=True,
+        engine="local",
     ).folder
     tasks = folder.results().tasks
     direct, drawn = (tasks[f"jigsaw.{mode}"].baselines for mode in ("direct", "visual_cot"))

@@ -44,7 +44,7 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     for player, (tasks, args) in how.items():
         sketchmark.run(
             f"player/{player}", tasks, mode="direct,visual_cot", model_args=args, limit=N, no_cache=True,
-            output_path=root / player,
+            output_path=root / player, engine="local",
         )  # fmt: skip
     return {player: root / player for player in ("solver", "sketcher")}
 

@@ -100,7 +100,7 @@ def repeated(tmp_path_factory: pytest.TempPathFactory) -> Path:
     given: dict[str, Any] = {"mode": "direct,visual_cot", "limit": 10, "repeats": 3, "answers": 2, "no_cache": True}
     faults = "draw_error=0.2,draw_slip=0.4,read_slip=0.2,knows=0.5"
     path = tmp_path_factory.mktemp("repeats") / "run"
-    sketchmark.run("player/flawed", "maze", model_args=faults, output_path=path, quiet=True, **given)
+    sketchmark.run("player/flawed", "maze", model_args=faults, output_path=path, quiet=True, engine="local", **given)
     return path
 
 

@@ -95,7 +95,7 @@ def test_a_model_of_text_only_runs_blind_and_is_refused_all_that_shows_an_image(
 
 def test_a_run_shows_what_seeing_adds_in_table_results_compare_and_leaderboard(tmp_path: Path) -> None:
     made = sketchmark.run(
-        "player/solver", "maze", mode="blind,direct,visual_cot", limit=8, output_path=tmp_path / "a"
+        "player/solver", "maze", mode="blind,direct,visual_cot", limit=8, output_path=tmp_path / "a", engine="local"
     )
     seen = next(gain for gain in made.results.gains if gain.over == "blind")
     assert (seen.mode, seen.gain, seen.n, seen.verdict) == ("direct", 1.0, 8, "better")

@@ -102,12 +102,12 @@ def test_a_reset_breaks_the_connection_without_a_reply_and_the_server_goes_on() 
 
 
 async def test_latency_is_waited_by_all_requests_at_once() -> None:
-    with serving(Speaker(), faults=Faults(latency=0.3)) as url:
-        async with httpx.AsyncClient() as http:
+    with serving(Speaker(), faults=Faults(latency=0.5)) as url:
+        async with httpx.AsyncClient(timeout=60) as http:
             started = time.monotonic()
-            await asyncio.gather(*(http.post(f"{url}/chat/completions", json=body(str(i))) for i in range(20)))
+            await asyncio.gather(*(http.post(f"{url}/chat/completions", json=body(str(i))) for i in range(60)))
             took = time.monotonic() - started
-    assert 0.3 <= took < 3
+    assert 0.5 <= took < 15, "one after the other takes half a minute"
 
 
 # Batches
@@ -196,7 +196,10 @@ def test_an_expired_job_keeps_what_it_has_and_names_the_rest() -> None:
     assert (job.request_counts.completed, job.request_counts.failed) == (3, 2)
 
 
-def test_a_slow_job_can_be_cancelled_and_does_not_hold_up_the_end_of_the_server() -> None:
+def test_a_slow_job_can_be_cancelled_and_does_not_hold_up_the_end_of_the_server(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("sketchmark.serve.batches._SLOW_PACE", 60.0)  # far longer than this test, on any machine
     with connected(Moody(), ("slow",)) as client:
         start(client, [line(0, "x")])
         job = start(client, [line(i, "x") for i in range(3)])
@@ -209,7 +212,7 @@ def test_a_slow_job_can_be_cancelled_and_does_not_hold_up_the_end_of_the_server(
         with pytest.raises(openai.ConflictError):
             client.batches.cancel(job.id)
         started = time.monotonic()
-    assert time.monotonic() - started < 5
+    assert time.monotonic() - started < 20
 
 
 def test_pictures_can_be_generated_in_a_batch() -> None:

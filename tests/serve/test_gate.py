@@ -140,7 +140,7 @@ def test_the_command_prints_its_address_answers_and_stops_on_a_signal(tmp_path: 
         answer = client.chat.completions.create(model="m", messages=[{"role": "user", "content": "hello"}])
         assert answer.choices[0].message.content == "hello"
         process.send_signal(number)
-        out, err = process.communicate(timeout=10)
+        out, err = process.communicate(timeout=60)
     assert (process.returncode, out, err) == (0, "closed\n", "")
 
 
@@ -181,7 +181,7 @@ class Line:
 
     def __init__(self, url: str, data: bytes = b"") -> None:
         where = urlsplit(url)
-        self.socket = socket.create_connection((where.hostname, where.port), timeout=10)
+        self.socket = socket.create_connection((where.hostname, where.port), timeout=60)
         with suppress(ConnectionError):  # the server may refuse it while it is being sent
             self.socket.sendall(data)
 
@@ -214,7 +214,7 @@ def hurried(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_head_that_does_not_come_closes_the_connection(hurried: None, begun: bytes) -> None:
     with serving(Speaker()) as url:
         began = time.monotonic()
-        assert Line(url, begun).said() == b"" and 0.2 < time.monotonic() - began < 5
+        assert Line(url, begun).said() == b"" and 0.2 < time.monotonic() - began < 30
         kept = Line(url, b"GET /v1/models HTTP/1.1\r\nHost: localhost\r\n\r\n")
         time.sleep(0.5)
         assert kept.socket.recv(65536).startswith(b"HTTP/1.1 200"), "an answered one is kept for the next request"
@@ -227,10 +227,10 @@ def test_a_trickled_head_has_no_more_time_than_a_silent_one(hurried: None) -> No
     with serving(Speaker()) as url:
         line, began = Line(url), time.monotonic()
         with suppress(OSError):
-            for _ in range(100):
+            for _ in range(400):
                 line.socket.sendall(b"a")
                 time.sleep(0.05)
-        assert time.monotonic() - began < 4
+        assert time.monotonic() - began < 15
 
 
 def test_a_request_that_is_answered_slowly_is_not_cut_off(hurried: None) -> None:
@@ -249,13 +249,13 @@ def test_half_open_bodies_hold_only_so_many_bytes_together(monkeypatch: pytest.M
     monkeypatch.setattr("sketchmark.serve.MOST_IN_FLIGHT", 10_000_000)
     with serving(Speaker()) as url:
         held = [Line(url, half(5_000_000, 4_000_000)) for _ in range(2)]
-        time.sleep(0.5)
+        time.sleep(1.5)
         refused = Line(url, half(5_000_000, 4_000_000)).said()
         assert refused == b"reset" or (refused.startswith(b"HTTP/1.1 503") and b"retry-after: 1" in refused.lower())
         assert ask(url, **JSON).status_code == 200, "a small one has room"
         for line in held:
             line.close()
-        time.sleep(0.3)
+        time.sleep(1)
         again = Line(url, half(5_000_000, 5_000_000))
         assert again.socket.recv(65536).startswith(b"HTTP/1.1 400"), "there is room again"
 
@@ -264,9 +264,9 @@ def test_more_connections_than_the_limit_are_turned_away(monkeypatch: pytest.Mon
     monkeypatch.setattr("sketchmark.serve.ResettableProtocol.most", 5)
     with serving(Speaker()) as url:
         held = [Line(url) for _ in range(5)]
-        time.sleep(0.3)
+        time.sleep(1)
         assert Line(url).said().startswith(b"HTTP/1.1 503 Service Unavailable\r\nRetry-After: 1\r\n")
         for line in held:
             line.close()
-        time.sleep(0.3)
+        time.sleep(1)
         assert httpx.get(f"{url}/models").status_code == 200

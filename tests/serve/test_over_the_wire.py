@@ -193,7 +193,7 @@ def test_a_key_is_in_no_file_after_a_crash(tmp_path: Path) -> None:
     slow = Faults.parse("", "30ms", seed=1)
     with serving(load_model("player/solver"), key=KEY, faults=slow) as url, (tmp_path / "log").open("w") as file:
         process = subprocess.Popen(command(url, tmp_path, 200), env=with_key(), stdout=file, stderr=file)
-        deadline = time.monotonic() + 30
+        deadline = time.monotonic() + 120
         while not list((tmp_path / "run").glob("episodes/*.jsonl")) and time.monotonic() < deadline:
             time.sleep(0.05)
         time.sleep(0.1)

@@ -210,4 +210,4 @@ def test_the_run_file_prints_the_leaderboard_of_the_page(tmp_path: Path) -> None
 
     (printed,) = re.findall(r"```text\n(.*?)\n```", PAGE, re.DOTALL)
     assert "all models" in say("run", EXAMPLE.name, "--dry-run")
-    assert printed in say("run", EXAMPLE.name, "-o", "runs/three")
+    assert printed in say("run", EXAMPLE.name, "-o", "runs/three", "--engine", "local")

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
 ARTEFACTS = Path(__file__).parents[2] / "artefacts"
 """Screenshots of the last test run, to be looked at; not in git."""
@@ -30,6 +30,7 @@ def launched() -> Iterator[Browser]:
     browser = shutil.which("chromium")
     if browser is None:
         pytest.skip("no Chromium on this machine (make browser)")
+    expect.set_options(timeout=30_000)
     with sync_playwright() as playwright:
         chromium = playwright.chromium.launch(executable_path=browser, args=list(_FLAGS))
         yield chromium
@@ -43,7 +44,7 @@ def window(
     context = chromium.new_context(
         viewport={"width": width, "height": 900}, color_scheme="dark" if dark else "light", offline=offline
     )
-    context.set_default_timeout(15_000)
+    context.set_default_timeout(30_000)
     yield context
     context.close()
 

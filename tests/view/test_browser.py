@@ -181,6 +181,7 @@ def test_the_ground_truth_of_later_drawings_shows_while_a_key_is_held(chromium: 
         output_path=tmp_path / "run",
         quiet=True,
         model_args={"hand_error": 0.4},
+        engine="local",
     )
     with serving(tmp_path) as address, window(chromium) as context:
         page = context.new_page()
@@ -498,6 +499,7 @@ def ladder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         limit=10,
         model_args={"lookahead": 2, "hand_error": 0.0},
         output_path=root / "ladder",
+        engine="local",
     )
     return root
 

@@ -151,7 +151,7 @@ def test_an_export_has_the_repeats_of_a_sample_and_its_size_is_estimated_with_th
     runs, out = tmp_path / "runs", tmp_path / "site"
     sketchmark.run(
         "player/flawed", "maze", mode="visual_cot", limit=4, repeats=4, answers=3, output_path=runs / "r",
-        model_args="draw_slip=0.4", no_cache=True, quiet=True,
+        model_args="draw_slip=0.4", no_cache=True, quiet=True, engine="local",
     )  # fmt: skip
     guessed, made = site.estimate(runs), site.export(runs, out)
     found = [json.loads(path.read_bytes()) for path in out.glob("data/0/episodes/*.json")]

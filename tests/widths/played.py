@@ -45,6 +45,7 @@ def play(root: Path) -> None:
             limit=12,
             include=mine,
             output_path=root / name,
+            engine="local",
         )
     root_command.main(
         ["score", str(root / "sketcher"), "--scoring", "strict,ra-al", "--include", str(root / "mine")],

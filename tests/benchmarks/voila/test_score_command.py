@@ -209,7 +209,7 @@ def test_killed_while_polling_it_resumes_without_a_second_upload(tmp_path: Path)
 
 
 def _wait_for(condition: Any) -> None:
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + 120
     while not condition():
         assert time.monotonic() < deadline
         time.sleep(0.02)
