@@ -15,7 +15,7 @@ import random
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -138,19 +138,51 @@ def _panels(looks: Sequence[str], count: int) -> Iterator[tuple[int, list[Pictur
         yield from ((label, frames) for label in (0, 1))
 
 
+def _redrawn(panel: tuple[int, list[Picture]]) -> Picture:
+    """Return a panel with one other pixel: a reader knows the file of the ground truth without looking at it."""
+    image = panel[1][panel[0]].image()
+    image.paste("black", (0, 0, 1, 1))
+    return Picture.from_image(image)
+
+
 def _panel_in(picture: Picture, panel: tuple[int, list[Picture]]) -> tuple[int, list[Picture]] | None:
     shown = [label for label in (0, 1) if jigsaw.shows(picture, panel[1][label], panel[1][1 - label])]
     return (shown[0], panel[1]) if shown else None
 
 
-def subject_of(world: StepWorld[Any]) -> Subject:
+@dataclass(frozen=True)
+class Drawn:
+    """A scene, and those of which its image may have no trace if it is scored as a drawing."""
+
+    scene: Any
+    rivals: tuple[Any, ...] = field(default=(), compare=False)
+
+
+def _steps(world: StepWorld[Any], scored: bool, count: int) -> Iterator[Drawn]:
+    first: Any = None
+    before: Any = None
+    for state in scenes(world, count):
+        steps = world.choices(before) if before else ()
+        step: str | None = next((each for each in steps if world.after(before, each) == state), None)
+        first = first if step else state
+        yield Drawn(state, world.rivals(first, before, step) if scored and step else ())
+        before = state
+
+
+def subject_of(world: StepWorld[Any], scored: bool = True) -> Subject:
     fresh = type(world)()  # it does not know the images that the other one drew
-    return Subject(partial(scenes, world), world.render, lambda picture, state: fresh.read(picture))
+
+    def read(picture: Picture, drawn: Drawn) -> Drawn | None:
+        found = fresh.read(picture, *drawn.rivals)
+        return None if found is None else Drawn(found)
+
+    return Subject(partial(_steps, world, scored), lambda drawn: world.render(drawn.scene), read)
 
 
-def subjects() -> dict[str, Subject]:
-    """All worlds. Mazes and tiles are drawn with cells that make a page of 512x512. Painted jigsaws, which take long
-    to make, are apart from the printed ones."""
+def subjects(scored: bool = True) -> dict[str, Subject]:
+    """All worlds. Images are read as in scoring, or without the scenes of which a drawing may have no trace. Mazes
+    and tiles are drawn with cells that make a page of 512x512. Painted jigsaws, which take long to make, are apart
+    from the printed ones."""
     return {
         "maze": Subject(
             _mazes,
@@ -163,10 +195,10 @@ def subjects() -> dict[str, Subject]:
             _tiles_in,
         ),
         **{
-            name: Subject(partial(_panels, looks), lambda panel: panel[1][panel[0]], _panel_in)
+            name: Subject(partial(_panels, looks), _redrawn, _panel_in)
             for name, looks in (("jigsaw", jigsaw.PRINTED), ("jigsaw_painted", (jigsaw.PAINTED,)))
         },
-        **{name: subject_of(world) for name, world in sorted(step_worlds().items())},
+        **{name: subject_of(world, scored) for name, world in sorted(step_worlds().items())},
     }
 
 
@@ -409,7 +441,8 @@ def main() -> None:
     what, named, count = (*sys.argv[1:], "", "")[:3] if len(sys.argv) > 1 else ("", "", "")
     worlds = {name: world for name, world in step_worlds().items() if not named or name in named.split(",")}
     leveled = [world for world in leveled_worlds() if not named or world.name in named.split(",")]
-    chosen = {name: subject for name, subject in subjects().items() if not named or name in named.split(",")}
+    every = subjects(scored=what == "reading")
+    chosen = {name: subject for name, subject in every.items() if not named or name in named.split(",")}
     if what == "sheets":
         sheets(leveled)
     elif what == "players":

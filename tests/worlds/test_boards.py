@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
+from PIL import Image
 
 from sketchmark.worlds import boards
 from sketchmark.worlds.boards import Box, Pixels
@@ -40,7 +41,8 @@ def test_colours_are_red_green_and_blue_from_zero_to_one() -> None:
     assert boards.rgb01("#ff0033").tolist() == [[1.0, 0.0, pytest.approx(0.2)]]
     pixels = boards.pixels_of(solid(255, 0, 51, (3, 2)))
     assert (pixels.height, pixels.width) == (2, 3)
-    assert pixels.distances(boards.rgb01("#ff0033", "#ff0000")).tolist() == [[0.0], [pytest.approx(0.2)]]
+    shown = pixels.colours(np.array([5]))
+    assert boards.distances(shown, boards.rgb01("#ff0033", "#ff0000")).tolist() == [[0.0], [pytest.approx(0.2)]]
 
 
 def test_moves_are_by_one_row_or_column() -> None:
@@ -188,3 +190,26 @@ def test_any_square_picture_reads_as_the_rules_say_pixel_by_pixel(
     image = shades[picked]
     seen = maze.read(from_pixels(image), n, n)
     assert (seen.grid, seen.start, seen.goal) == reference.read_maze(image, n)
+
+
+def test_a_photograph_is_seen_by_tables_as_colour_by_colour() -> None:
+    """The colours are near the edges of the rules, where a place of a table has colours on both sides."""
+    dice, palette = np.random.default_rng(5), boards.rgb01("#ff0000", "#00ff40", "#1020f0", "#ffffff", "#101010")
+    colours = dice.integers(0, 256, (60, 70, 3), dtype=np.uint8)
+    photograph = Pixels(Image.fromarray(colours))
+    shown = colours.reshape(-1, 3).astype(np.float32) / np.float32(255)
+    away = boards.distances(shown, palette)
+    assert boards.nearest(photograph, palette).reshape(-1).tolist() == away.argmin(axis=0).tolist()
+    bits = boards.near(photograph, boards.Look(palette, outside=(0,))).reshape(-1)
+    for number, one in enumerate(away):
+        assert (bits >> number & 1).tolist() == (one <= boards.NEAR).tolist()
+    assert photograph.colours(np.array([71])).tolist() == [shown[71].tolist()]
+
+
+def test_a_colour_is_the_median_of_nine_pixels_around_its_place() -> None:
+    values = np.random.default_rng(6).integers(0, 256, (40, 40, 3), dtype=np.uint8)
+    seen = boards.colours_at(values, [(0.5, 0.25), (0.0, 0.99)], 0.1)
+    expected = [np.median(values[6:15:4, 16:25:4].reshape(9, 3), axis=0)]
+    rows, columns = [35, 39, 39], [0, 0, 4]
+    expected.append(np.median(values[rows][:, columns].reshape(9, 3), axis=0))
+    assert seen.tolist() == [one.tolist() for one in expected]

@@ -22,6 +22,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from itertools import pairwise
 from random import Random
 from typing import NamedTuple
@@ -144,6 +145,19 @@ def _rolled(at: Position, way: Position) -> tuple[str | None, Position]:
         if x in (0, WIDE) or y in (0, HIGH):
             after = (-right if x in (0, WIDE) else right, -down if y in (0, HIGH) else down)
             return _NAMES.get((x, y)), after
+
+
+_STARTS = _on_page(np.concatenate([np.array(at) + _BESIDE for at in _INSIDE]))
+_BLOCKS = _on_page(np.array([_outside(end, (_POCKET_NEAR + _POCKET_FAR) / 2) for end in _ENDS]))
+_AT_ENDS = _on_page(list(EDGE.values()))
+_PARTS = np.linspace(0.1, 0.9, 17)[:, None]
+"""The places at which a reader looks: around the ball, in pockets, at the ends of lines, and along them."""
+
+
+@cache
+def _heads(start: Position) -> Places:
+    """Return places in the heads of all arrows from the ball."""
+    return _on_page(np.concatenate([_along(start, way, _FLANKS) for way in WAYS]))
 
 
 class Billiards(StepWorld[Table]):
@@ -283,22 +297,18 @@ class Billiards(StepWorld[Table]):
         look = _LOOKS[name]
 
         def names(places: Places, palette: dict[str, str], most: float = 120) -> list[str | None]:
-            return boards.named(boards.colours_at(values, _on_page(places), 0.04 * _UNIT), palette, most)
+            return boards.named(boards.colours_at(values, places, 0.04 * _UNIT), palette, most)
 
         def away(places: Places, colour: str) -> NDArray[np.float64]:
             """Return how far the colours of places are from one."""
-            seen = boards.colours_at(values, _on_page(places), 0.03 * _UNIT)
-            found: NDArray[np.float64] = np.linalg.norm(seen - boards.rgb8(colour), axis=1)
-            return found
+            return boards.apart(boards.colours_at(values, places, 0.03 * _UNIT), colour)[:, 0]
 
-        beside = np.concatenate([np.array(at) + _BESIDE for at in _INSIDE])
-        start = _INSIDE[int(away(beside, look.arrow).reshape(-1, len(_BESIDE)).max(axis=1).argmin())]
-        heads = away(np.concatenate([_along(start, way, _FLANKS) for way in WAYS]), look.arrow)
+        start = _INSIDE[int(away(_STARTS, look.arrow).reshape(-1, len(_BESIDE)).max(axis=1).argmin())]
+        heads = away(_heads(start), look.arrow)
         way = list(WAYS)[int(heads.reshape(-1, len(_FLANKS)).max(axis=1).argmin())]
-        blocks = np.array([_outside(end, (_POCKET_NEAR + _POCKET_FAR) / 2) for end in _ENDS])
-        shown = names(blocks, {**look.pockets, "": look.rim})
+        shown = names(_BLOCKS, {**look.pockets, "": look.rim})
         ground = {"": look.cloth, "rim": look.rim, "edge": boards.mixed(look.cloth, look.rim, 0.5)}
-        at_ends = names(np.array(list(EDGE.values())), {"line": look.line, "ball": look.ball, **ground})
+        at_ends = names(_AT_ENDS, {"line": look.line, "ball": look.ball, **ground})
         stops = [end for end, seen in zip(_ENDS, at_ends, strict=True) if seen == "line"]
         balls = [end for end, seen in zip(_ENDS, at_ends, strict=True) if seen == "ball"]
         if len(balls) > 1 or len(stops) >= _LONGEST or (stops and not balls):
@@ -308,8 +318,7 @@ class Billiards(StepWorld[Table]):
         def drawn(one: Position, other: Position) -> float:
             """Return how much of a segment is drawn. Another one or the arrow may cover a part of it, and blur may
             give the edges of the arrow the colour of the cloth."""
-            parts = np.linspace(0.1, 0.9, 17)[:, None]
-            seen = names(np.array(one) + parts * (np.array(other) - one), palette)
+            seen = names(_on_page(np.array(one) + _PARTS * (np.array(other) - one)), palette)
             return sum(map(bool, seen)) / len(seen)
 
         _, path = _in_turn(start, "", stops, balls, drawn)

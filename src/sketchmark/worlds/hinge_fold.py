@@ -311,9 +311,9 @@ def _nearest(colours: Places, *sought: str) -> list[int]:
 
 def _turns_in(colours: Places, look: _Look) -> list[Turn] | None:
     """Return the turns of a strip; None if it has a gap or a box that is neither a turn nor empty."""
-    turns = list[Turn]()
-    for box in np.split(colours, len(LEVELS)):
-        (colour,) = boards.named(np.median(box[: len(_FREE)], axis=0)[None], {**look.pieces, "": look.line})
+    turns, boxes = list[Turn](), colours.reshape(len(LEVELS), -1, 3)
+    named = boards.named(np.median(boxes[:, : len(_FREE)], axis=1), {**look.pieces, "": look.line})
+    for box, colour in zip(boxes, named, strict=True):
         if colour is None or (turns and not colour):
             return None
         if colour:

@@ -97,6 +97,8 @@ _BAR = (0.3, 0.022, 0.7, 0.044)
 _BAR_PLACES = np.array([(0.35, 0.033), (0.5, 0.033), (0.65, 0.033)])
 _RING = np.array([(0.033 * cos(n * pi / 4), 0.033 * sin(n * pi / 4)) for n in range(8)])
 """Places of a node around its dot."""
+_SURE = 200.0
+"""Greatest distance of a dot's colour from that of a start, a goal or its node."""
 _ALONG = (-0.9, -0.6, -0.3, 0.0, 0.3, 0.6, 0.9)
 
 
@@ -123,11 +125,12 @@ def _cross(a: _Point, b: _Point, c: _Point, d: _Point) -> bool:
     return side(a, b, c) != side(a, b, d) and side(c, d, a) != side(c, d, b)
 
 
-def _possible(nodes: Sequence[Node]) -> list[tuple[Node, Node]]:
+@lru_cache(maxsize=1024)
+def _possible(nodes: tuple[Node, ...]) -> tuple[tuple[Node, Node], ...]:
     """Return the pairs of nodes that an edge may join: near each other, with no other node near the line."""
     places, pairs = np.array([_middle(node) for node in nodes]), list(combinations(range(len(nodes)), 2))
     if not pairs:
-        return []
+        return ()
     one, other = np.array(pairs).T
     line, away = places[other] - places[one], places - places[one][:, None]
     length = np.einsum("ij,ij->i", line, line)
@@ -136,7 +139,7 @@ def _possible(nodes: Sequence[Node]) -> list[tuple[Node, Node]]:
     rows = np.arange(len(pairs))
     distance[rows, one] = distance[rows, other] = 1
     fit = (distance.min(axis=1) >= _CLEAR) & (np.sqrt(length) <= _LONGEST)
-    return [(nodes[pairs[n][0]], nodes[pairs[n][1]]) for n in np.flatnonzero(fit)]
+    return tuple((nodes[pairs[n][0]], nodes[pairs[n][1]]) for n in np.flatnonzero(fit))
 
 
 def _are_apart(pair: tuple[Node, Node], other: tuple[Node, Node]) -> bool:
@@ -184,7 +187,7 @@ class Reach(StepWorld[Graph]):
         count = level + 4
         while True:
             nodes = _in_order(map(Node, dice.sample(COLOURS, count), dice.sample(_CELLS, count)))
-            pairs, joined = _possible(nodes), list[tuple[Node, Node]]()
+            pairs, joined = list(_possible(nodes)), list[tuple[Node, Node]]()
             dice.shuffle(pairs)
             for pair in pairs:
                 if len(joined) < count + 3 and all(_are_apart(pair, other) for other in joined):
@@ -248,11 +251,10 @@ class Reach(StepWorld[Graph]):
         pen.rectangle([at * size for at in _BAR], fill=look.edge)
         for one, other, one_way in state.edges:
             fill = look.path if {one, other} in walked else look.edge
-            half, ends = _half(nodes[one], nodes[other]), np.array([(-1, -1), (-1, 1), (1, 1), (1, -1)])
-            line = _beside(nodes[one], nodes[other], ends * (half, _LINE))
+            line, head = _shapes(nodes[one], nodes[other])
             pen.polygon((line * size).ravel().tolist(), fill=fill)
             if one_way:
-                pen.polygon((_beside(nodes[one], nodes[other], _HEAD) * size).ravel().tolist(), fill=fill)
+                pen.polygon((head * size).ravel().tolist(), fill=fill)
         for node in state.nodes:
             middle, fill = _middle(node), look.nodes[node.colour]
             shape = pen.rectangle if look.square else pen.ellipse
@@ -272,9 +274,12 @@ class Reach(StepWorld[Graph]):
         if not possible:
             return None
         dots = boards.colours_at(values, [_middle(node) for node in nodes], 0.008)
-        palettes = [{**_DOTS, node.colour: look.nodes[node.colour]} for node in nodes]
-        shown = [boards.named(dot[None], palette, most=200)[0] for dot, palette in zip(dots, palettes, strict=True)]
-        starts, goals = ([nodes[n].colour for n, dot in enumerate(shown) if dot == mark] for mark in _DOTS)
+        own = np.linalg.norm(dots - boards.rgb8(*(look.nodes[node.colour] for node in nodes)), axis=1)
+        away = np.column_stack([boards.apart(dots, *_DOTS.values()), own])
+        shown = np.where(away.min(axis=1) <= _SURE, away.argmin(axis=1), len(_DOTS)).tolist()
+        starts, goals = (
+            [nodes[n].colour for n, dot in enumerate(shown) if dot == mark] for mark in range(len(_DOTS))
+        )
         if len(starts) != 1 or len(goals) != 1:
             return None
         (start,), (goal,) = starts, goals
@@ -312,17 +317,23 @@ def _puzzles(colours: Sequence[str], edges: Sequence[Edge], level: int) -> list[
     return found
 
 
-def _half(one: Node, other: Node) -> float:
-    a, b = _middle(one), _middle(other)
-    return hypot(a[0] - b[0], a[1] - b[1]) / 2
-
-
 def _beside(one: Node, other: Node, places: Places) -> Places:
     """Places along and across an edge, from its middle → proportions of the image."""
     a, b = np.array(_middle(one)), np.array(_middle(other))
     x, y = (b - a) / np.linalg.norm(b - a)
     found: Places = (a + b) / 2 + places @ np.array([(x, y), (-y, x)])
     return found
+
+
+_ENDS_OF_LINE = np.array([(-1, -1), (-1, 1), (1, 1), (1, -1)])
+
+
+@lru_cache(maxsize=2048)
+def _shapes(one: Node, other: Node) -> tuple[Places, Places]:
+    """Return the corners of an edge and of its arrowhead."""
+    a, b = _middle(one), _middle(other)
+    half = hypot(a[0] - b[0], a[1] - b[1]) / 2
+    return _beside(one, other, _ENDS_OF_LINE * (half, _LINE)), _beside(one, other, _HEAD)
 
 
 def _looked_at(pairs: Sequence[tuple[Node, Node]]) -> Places:
@@ -340,16 +351,18 @@ def _looked_at(pairs: Sequence[tuple[Node, Node]]) -> Places:
 
 _ANY_NODE = [Node(colour, cell) for cell in _CELLS for colour in COLOURS]
 _ANY_RING = np.concatenate([_middle(node) + _RING for node in _ANY_NODE])
+_ANY_COLOUR = np.array([[COLOURS.index(node.colour)] for node in _ANY_NODE])
+_NEAR = 90.0
+"""Greatest distance of a node's colour from what is seen."""
 
 
 def _nodes_in(values: Values, look: _Look) -> tuple[Node, ...]:
     """Return the nodes in an image: those whose colour is all around the place where they would be."""
     others = {"page": look.page, "edge": look.edge, "path": look.path, **_DOTS}
-    names = boards.named(boards.colours_at(values, _ANY_RING, 0), {**look.nodes, **others})
-    shown = {
-        node: names[n * len(_RING) : (n + 1) * len(_RING)].count(node.colour) for n, node in enumerate(_ANY_NODE)
-    }
-    return tuple(node for node, count in shown.items() if count >= len(_RING) - 2)
+    away = boards.apart(boards.colours_at(values, _ANY_RING, 0), *look.nodes.values(), *others.values())
+    nearest = np.where(away.min(axis=1) <= _NEAR, away.argmin(axis=1), -1).reshape(-1, len(_RING))
+    count = np.count_nonzero(nearest == _ANY_COLOUR, axis=1)
+    return tuple(_ANY_NODE[n] for n in np.flatnonzero(count >= len(_RING) - 2))
 
 
 def _in_order(nodes: Iterable[Node]) -> tuple[Node, ...]:
@@ -361,7 +374,7 @@ def _graph(nodes: Sequence[Node], edges: Sequence[Edge], goal: str, path: Sequen
     if min(len({node.colour for node in nodes}), len({node.at for node in nodes})) < len(nodes):
         return None
     joined = {frozenset(edge[:2]) for edge in edges}
-    possible = {frozenset((one.colour, other.colour)) for one, other in _possible(nodes)}
+    possible = {frozenset((one.colour, other.colour)) for one, other in _possible(_in_order(nodes))}
     walked = [frozenset(pair) for pair in pairwise(path)]
     if len(joined) < len(edges) or not joined <= possible or not {*walked} <= joined or goal in path[:-1]:
         return None

@@ -17,6 +17,7 @@ from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from itertools import zip_longest
 from pathlib import Path
 from random import Random
 from types import MappingProxyType
@@ -48,6 +49,8 @@ from sketchmark.worlds.play import Shown, StepByStep, tagged_moves
 
 SIZE = 512
 _SMALLEST, _LARGEST = 192, 2048
+_MISTAKES, _TRIES = 3, 8
+"""Wrong steps of which a drawing may have no trace, at most, and how many are drawn at random to find them."""
 _PLAN = re.compile(r"^[^\w\n]*next: (.+)", re.IGNORECASE | re.MULTILINE)
 _BETWEEN_WORDS = re.compile(r"[\s:_-]+")
 
@@ -85,7 +88,9 @@ class StepWorld(StepByStep[Some]):
     def __init__(self) -> None:
         self._seen: Recent[tuple[Some | None]] = Recent(512)
         self._drawn: Recent[Picture] = Recent(64)
+        self._rivals: Recent[tuple[Some, ...]] = Recent(512)
         self._pages: Recent[Image.Image] = Recent(8_000_000, lambda page: page.width * page.height)
+        self._rendered: Recent[renderings.Rendering] = Recent(8_000_000, lambda kept: kept.nbytes)
 
     @abstractmethod
     def generate(self, dice: Random, level: int, look: str) -> Some:
@@ -147,12 +152,14 @@ class StepWorld(StepByStep[Some]):
         key = (state, state.look, size)
         return self._drawn.get(key) or self._drawn.keep(key, Picture.from_image(self.paint(state, size)))
 
-    def read(self, picture: Picture) -> Some | None:
-        """Return the scene that an image shows, and nothing else; None if it does not."""
-        found = self._seen.get(picture.digest) or self._seen.keep(picture.digest, (self._read(picture),))
+    def read(self, picture: Picture, *rivals: Some) -> Some | None:
+        """Return the scene that an image shows, and nothing else; None if it does not. It may have no trace of the
+        `rivals`, scenes that it could show at the same time."""
+        key = (picture.digest, *rivals)
+        found = self._seen.get(key) or self._seen.keep(key, (self._read(picture, rivals),))
         return found[0]
 
-    def _read(self, picture: Picture) -> Some | None:
+    def _read(self, picture: Picture, rivals: Sequence[Some]) -> Some | None:
         if min(picture.size) < _SMALLEST // 2:
             return None
         shown = picture.reduced(renderings.READ_AT)
@@ -164,7 +171,16 @@ class StepWorld(StepByStep[Some]):
         scene = replace(seen, look=name)
         blocks = renderings.blocks_of(shown)
         sizes = dict.fromkeys((SIZE, renderings.READ_AT, min(_LARGEST, max(picture.size))))  # each rounds edges
-        return scene if renderings.explain((self.paint(scene, size) for size in sizes), blocks) else None
+        others = [replace(one, look=name) for one in dict.fromkeys(rivals) if one != scene]
+        drawn = ((self._rendering(scene, size), (self._rendering(one, size) for one in others)) for size in sizes)
+        return scene if renderings.explain(drawn, blocks) else None
+
+    def _rendering(self, scene: Some, size: int) -> renderings.Rendering:
+        """Return a scene as blocks. The newest are kept: a group of rollouts draws the same scenes."""
+        key = (scene, scene.look, size)
+        return self._rendered.get(key) or self._rendered.keep(
+            key, renderings.Rendering(partial(self.paint, scene, size))
+        )
 
     def puzzle(self, seed: int, level: int, look: str) -> Some:
         """Return the puzzle of a seed: the same in every process."""
@@ -276,7 +292,7 @@ class StepWorld(StepByStep[Some]):
             values[f"{self.name}_shortest"] = float(right and len(answer or ()) == len(truth))
         notes: dict[str, Any] = {"answer": answer, "expected": truth}
         if episode.draw_attempts:
-            drawn, state = self._drawings(episode, grading), first
+            drawn, state = self._drawings(sample, episode, grading), first
             expected = [state := self.after(state, step) for step in sample.target["moves"]]
             legal = moves.share_legal(first, drawn, self._follows)
             found, notes["frames_right"] = moves.frame_scores(
@@ -289,7 +305,7 @@ class StepWorld(StepByStep[Some]):
         """Score the drawings for RA and AL without a judge."""
         if not episode.drawings:
             return Scores({})
-        found, drawn = self.score(sample, episode, Grading()), self._drawings(episode, Grading())
+        found, drawn = self.score(sample, episode, Grading()), self._drawings(sample, episode, Grading())
         implied, answer = self._implied(self._first(sample), episode.drawings), found.notes["answer"]
         agrees = None if answer is None or implied is None else float(answer == implied)
         read = sum(state is not None for state in drawn)
@@ -304,8 +320,26 @@ class StepWorld(StepByStep[Some]):
             raise BadInput(f"{sample.id}: its target is not a puzzle of {self.name}")
         return found
 
-    def _drawings(self, episode: Episode, grading: Grading) -> list[Some | None]:
-        return [None if moves.is_refused(picture, grading) else self.read(picture) for picture in episode.drawings]
+    def _drawings(self, sample: Sample, episode: Episode, grading: Grading) -> list[Some | None]:
+        """Read the drawings. None may have a trace of what a cheat would show at the same time."""
+        first = before = self._first(sample)
+        found = list[Some | None]()
+        for picture, step in zip_longest(episode.drawings, sample.target["moves"][: len(episode.drawings)]):
+            rivals = self.rivals(first, before, step)
+            found.append(None if moves.is_refused(picture, grading) else self.read(picture, *rivals))
+            before = self.after(before, step) if step else before
+        return found
+
+    def rivals(self, first: Some, before: Some, step: str | None) -> tuple[Some, ...]:
+        """Return the scenes of which a drawing of a step may have no trace: the first one, the one before, and some
+        in which the step is drawn wrongly, always the same. The newest are kept: a group of rollouts has the same."""
+        key = (first, before, step)
+        kept = self._rivals.get(key)
+        if kept is None:
+            wrong = (self.astray(before, step, "", Random(seed)) for seed in range(_TRIES) if step)
+            distinct = tuple(dict.fromkeys(one for one in wrong if one))
+            kept = self._rivals.keep(key, (first, before, *distinct[:_MISTAKES]))
+        return kept
 
     def _follows(self, before: Some, after: Some) -> bool:
         return any(self.legal(before, step) and self.after(before, step) == after for step in self.choices(before))

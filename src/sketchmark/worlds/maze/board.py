@@ -297,11 +297,12 @@ def _unclear(picture: Picture, seen: MazeReading) -> list[list[bool]]:
             typical[number] = np.median(middles[mine], axis=0)
             bad[mine] |= boards.towards(middles[mine], typical[number], typical[3]) > _TRACE
     pale, usual = (float(np.linalg.norm(one[2] - one[1])) for one in (typical, strict.palette))
-    is_dot, is_frame = pixels.distances(strict.palette[3:5]) <= boards.NEAR
-    likely = np.flatnonzero(is_dot)
-    full = boards.towards(pixels.colours[likely], typical[1], typical[3])
-    is_dot[likely] = full >= _FULL * min(1.0, pale / usual)
-    dot, frame = pixels.spread(is_dot), pixels.spread(is_frame)
+    bits = boards.near(pixels, strict)
+    dot, frame = ((bits & bits.dtype.type(1 << number)) > 0 for number in (3, 4))
+    likely = np.flatnonzero(dot)
+    full = boards.towards(pixels.colours(likely), typical[1], typical[3])
+    dot.reshape(-1)[likely] = full >= _FULL * min(1.0, pale / usual)
+    dot, frame = map(boards.within_frame, (dot, frame))
     if seen.start is not None and not (boards.is_one_mark(dot, 0.6) and boards.is_round(dot)):
         bad[seen.start] = True
     if seen.goal is not None and seen.goal != seen.start and not boards.is_one_mark(frame, 0.1):

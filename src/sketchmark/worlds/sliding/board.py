@@ -417,6 +417,6 @@ def to_state(reading: list[list[int | str]]) -> State | None:
 def _as_shown(palette: boards.Colours, shown: boards.Colours) -> boards.Colours:
     """Return the colours of a palette after the even change, within limits, that brings them nearest to those that an
     image shows. Single colours that are off have little weight."""
-    gain, offset = renderings.recolouring(palette * 255, shown * 255)
-    found: boards.Colours = (palette * gain + offset / 255).clip(0, 1)
+    gain, offset = renderings.recolouring(palette.T * 255, shown.T * 255)
+    found: boards.Colours = (palette * gain[:, 0] + offset[:, 0] / 255).clip(0, 1)
     return found
