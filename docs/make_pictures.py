@@ -13,7 +13,7 @@ from pathlib import Path
 from PIL import Image
 
 import sketchmark
-from sketchmark.files.media_store import small
+from sketchmark.files import small
 from sketchmark.notebook import PlayedEpisode
 from sketchmark.plots import Drawing
 from sketchmark.plots.charts import Frame, film

@@ -260,7 +260,6 @@ WITHOUT: Mapping[str, str] = {
     "export.lmms_eval": _OURS,
     "files.hub": "a name of bounded length",
     "files": _OURS,
-    "files.media_store": "a name of bounded length",
     "files.tables": _FILE,
     "models.providers.diffusers": _FILE,
     "models.providers.gemini": _USERS,

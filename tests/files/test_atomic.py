@@ -11,8 +11,7 @@ from pathlib import Path
 import pytest
 
 from sketchmark.errors import BadInput
-from sketchmark.files import replacing, write_atomic, write_json
-from sketchmark.files.media_store import PictureStore
+from sketchmark.files import PictureStore, replacing, write_atomic, write_json
 from tests.runs.making import colour
 
 

@@ -13,8 +13,8 @@ import pytest
 
 from sketchmark import Part, Reply, Sample
 from sketchmark.episode import Episode, Grading, Scores
+from sketchmark.files import PictureStore
 from sketchmark.files.jsonl import LineReader, encode, plain, seal, well_formed
-from sketchmark.files.media_store import PictureStore
 from sketchmark.folder.format import EpisodeLine, ScoreRow
 from sketchmark.folder.index import RunView
 from sketchmark.folder.records import pack_episode, unpack_sample

@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 
 from sketchmark.errors import BadInput
-from sketchmark.files import file_name, file_names, own_file, own_folder
-from sketchmark.files.media_store import PictureStore
+from sketchmark.files import PictureStore, file_name, file_names, own_file, own_folder
 from sketchmark.files.tables import as_picture, check_in_repository, inside, is_hub_id, rows
 from sketchmark.settings.run_file import read_suite
 from tests.core.helpers import colour

@@ -13,9 +13,8 @@ import pytest
 from sketchmark import Part, Reply, Sound
 from sketchmark.episode import Episode, Failure, Turn
 from sketchmark.errors import BadInput
-from sketchmark.files import write_json
+from sketchmark.files import PictureStore, write_json
 from sketchmark.files.jsonl import plain
-from sketchmark.files.media_store import PictureStore
 from sketchmark.folder import RunFolder, differences
 from sketchmark.folder.format import FORMAT, CellRecord, ModelAbout, RunRecord
 from sketchmark.folder.records import media_names, pack_episode, unpack_episode

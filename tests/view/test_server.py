@@ -13,8 +13,8 @@ from starlette.testclient import TestClient
 
 from sketchmark.comparison import compare
 from sketchmark.comparison.leaderboard import leaderboard
+from sketchmark.files import PictureStore
 from sketchmark.files.jsonl import plain
-from sketchmark.files.media_store import PictureStore
 from sketchmark.folder.records import drawings_right, drawn_names, pack_episode
 from sketchmark.view import make_app, query, serving
 from sketchmark.view import media as pictures

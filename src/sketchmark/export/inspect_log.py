@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from sketchmark.export import answer_of, episodes, how_scored, means, names_of, repeats_in, samples_of, started
-from sketchmark.files.media_store import PictureStore
+from sketchmark.files import PictureStore
 from sketchmark.folder.format import EpisodeLine, PartLine, ScoreRow
 from sketchmark.folder.index import CellView, RunView
 from sketchmark.media import Picture

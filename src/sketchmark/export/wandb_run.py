@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from sketchmark.errors import MissingExtra
 from sketchmark.export import answer_of, episodes, how_scored, means, names_of
+from sketchmark.files import PictureStore
 from sketchmark.files.jsonl import plain
-from sketchmark.files.media_store import PictureStore
 from sketchmark.folder.format import EpisodeLine
 from sketchmark.folder.index import CellView, RunView
 from sketchmark.folder.records import drawn_names, input_names, sound_names

@@ -14,9 +14,8 @@ import numpy as np
 
 from sketchmark.episode import Episode, Failure
 from sketchmark.errors import BadInput
-from sketchmark.files import from_home, own_file
+from sketchmark.files import PictureStore, from_home, own_file
 from sketchmark.files.jsonl import LineReader, read_regular, whole_lines
-from sketchmark.files.media_store import PictureStore
 from sketchmark.folder.builders import EpisodeBuilder, Made, RowBuilder, Source
 from sketchmark.folder.columns import Episodes, Rows
 from sketchmark.folder.format import FORMAT, EpisodeLine, RunRecord, Score, ScoreRow, episode_key

@@ -16,9 +16,8 @@ from typing import Any, TypeVar
 import numpy as np
 
 from sketchmark.errors import BadInput
-from sketchmark.files import own_file, own_folder, replacing
+from sketchmark.files import is_picture_name, own_file, own_folder, replacing
 from sketchmark.files.jsonl import LineReader, encode, seal, whole_lines
-from sketchmark.files.media_store import is_picture_name
 from sketchmark.folder import EPISODES, NUMBERS, Attempt, RunFolder, SampleId, is_cell_name
 from sketchmark.folder.builders import EpisodeBuilder, RowBuilder
 from sketchmark.folder.columns import Columns, Episodes, Rows

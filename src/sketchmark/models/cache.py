@@ -22,9 +22,8 @@ from msgspec import Struct
 from sketchmark.episode.model import Finish, Model, Options, Reply, Usage
 from sketchmark.episode.sample import Context
 from sketchmark.errors import BadInput, SketchmarkError
-from sketchmark.files import write_once
+from sketchmark.files import PictureStore, write_once
 from sketchmark.files.jsonl import LineReader, encode
-from sketchmark.files.media_store import PictureStore
 from sketchmark.media import Picture
 from sketchmark.models.wrappers import Wrapped
 

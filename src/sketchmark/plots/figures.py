@@ -9,8 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from sketchmark.errors import BadInput, SketchmarkError
-from sketchmark.files import write_atomic
-from sketchmark.files.media_store import small
+from sketchmark.files import small, write_atomic
 from sketchmark.folder.format import DRAWING_MODE, label_of
 from sketchmark.folder.index import CellView, RunView, change, outcome
 from sketchmark.folder.records import drawings_right, drawn_names, input_names

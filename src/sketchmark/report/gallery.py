@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sketchmark.errors import SketchmarkError
-from sketchmark.files.media_store import small
+from sketchmark.files import small
 from sketchmark.folder import RunFolder
 from sketchmark.folder.columns import Floats, Rows
 from sketchmark.folder.format import EpisodeLine, SampleLine

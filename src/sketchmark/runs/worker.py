@@ -25,8 +25,8 @@ from sketchmark.episode import Episode, Grading
 from sketchmark.episode.model import Model, Usage
 from sketchmark.episode.sample import Draft, Sample
 from sketchmark.errors import BadInput, CannotPlay, MissingExtra, RunConflict
+from sketchmark.files import PictureStore
 from sketchmark.files.jsonl import LineReader, encode
-from sketchmark.files.media_store import PictureStore
 from sketchmark.folder.format import EpisodeLine, SampleLine, ScoreRow
 from sketchmark.folder.records import pack_episode, pack_sample, unpack_episode, unpack_sample
 from sketchmark.media import Picture

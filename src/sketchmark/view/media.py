@@ -11,7 +11,7 @@ from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
 from sketchmark.errors import SketchmarkError
-from sketchmark.files.media_store import small
+from sketchmark.files import small
 from sketchmark.folder import RunFolder
 from sketchmark.folder.format import EpisodeLine
 from sketchmark.folder.records import drawings_right, sound_names

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from sketchmark.errors import BadInput, SketchmarkError
-from sketchmark.files.media_store import small
+from sketchmark.files import small
 from sketchmark.folder.index import CellView, RunView
 from sketchmark.folder.records import media_names
 from sketchmark.media.sound import FORMATS

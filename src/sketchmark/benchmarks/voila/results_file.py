@@ -21,8 +21,7 @@ from sketchmark.benchmarks.voila import read_rows
 from sketchmark.benchmarks.voila.judge import Truth
 from sketchmark.episode import Episode
 from sketchmark.errors import BadInput
-from sketchmark.files import write_json
-from sketchmark.files.media_store import PictureStore
+from sketchmark.files import PictureStore, write_json
 from sketchmark.media import Picture
 from sketchmark.worlds.voila.scenes import Scene, parse_description
 
