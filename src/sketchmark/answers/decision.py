@@ -124,7 +124,7 @@ class Reader:
         made: list[Claim] = []
         blocked, since = False, 0
         for at, entry in enumerate(entries):
-            torn = at > 0 and entry.statement.torn
+            torn = at > 0 and (entry.statement.torn or (not self.opening and entry.statement.denies_all))
             if entry.statement.takes_back or torn:
                 blocked = blocked or torn or bool(made)
                 made, since = [], at

@@ -67,6 +67,7 @@ def _mode(name: str) -> re.Pattern[str]:
 
 
 _SUPPOSED, _SEEN, _TOLD, _OTHER = map(_mode, ("supposed", "looking", "hearsay", "second_choice"))
+_ELSEWHERE = _mode("elsewhere")
 _ASKED_FOR, _TAKEN_BACK, _PLANNED, _REFUSED = map(_mode, ("instruction", "taken_back", "plan", "refusal"))
 _LEAD_BACK = re.compile(
     r"\A(?:or (?=rather))?(?:(?:oh|uh|um|hmm|ah|well|ok|okay|but|sorry|oops|hold on|wait|actually|rather|scratch that"
@@ -109,6 +110,16 @@ _TORN = re.compile(
 )
 
 
+_UNSURE = re.compile(
+    r"(?:i am|i'm|i'm actually) (?:\w+ )?(?:not (?:\w+ )?(?:sure|certain|convinced)|unsure|uncertain)\b", re.I
+)
+_DENIAL = re.compile(
+    r"\W*(?:(?:but|though|although|and|or) )?(?:(?:it|that|this|they) )?(?:(?:is|are|was|were|does|did|can)(?:n't| not)|cannot(?: be)?)"
+    r"(?: (?:it|so|true|right|correct|the case))?\W*",
+    re.I,
+)
+
+
 @dataclass(frozen=True)
 class Statement:
     """One statement. `apart`: an empty line is before it; `heading`: a Markdown heading; `aside`: in brackets.
@@ -138,7 +149,7 @@ class Statement:
         ):
             return False
         text = _SURVEY.sub(" ", self.text)
-        return not any(mode.search(text) for mode in (_TOLD, _ASKED_FOR, _OTHER))
+        return not any(mode.search(text) for mode in (_TOLD, _ELSEWHERE, _ASKED_FOR, _OTHER))
 
     @property
     def planned(self) -> bool:
@@ -153,7 +164,13 @@ class Statement:
     @property
     def torn(self) -> bool:
         """True if it leaves open what was said before."""
-        return _TORN.search(self.text) is not None
+        doubts = self.corrects and (_UNSURE.match(self.text) is not None or _REFUSED.search(self.text) is not None)
+        return doubts or _TORN.search(self.text) is not None
+
+    @property
+    def denies_all(self) -> bool:
+        """True if it only denies what was said before: `It isn't.`"""
+        return _DENIAL.fullmatch(self.text) is not None
 
     @cached_property
     def stated(self) -> bool:
