@@ -32,6 +32,7 @@ _YES, _NO = word_set("✓ ✔ ✅ ☑ ← ⬅ 👈 👍 💯 🎯"), word_set("�
 _VERDICT_MARKS = _YES | _NO
 _IS = word_set("is was are")
 _ALMOST = word_set("almost nearly")
+_EXCESS = word_set("many few high low large small big much little long short early late far near")
 _ADVERB = word_set("clearly definitely certainly surely obviously probably also really actually indeed simply")
 _RELATIVE = word_set("which who that where the with being having as")
 _NO_LABEL = words.OPTION | SETS["no_label"]
@@ -359,6 +360,8 @@ class Line:
             word, following = self.text(place), self.text(place + 1)
             if word in words.BREAK | {":"} or self.tokens[place].letters or word in words.HEDGE | {"would"}:
                 return None
+            if word == "too" and following in _EXCESS:
+                return False
             almost = word in _ALMOST and following in ("right", "correct")
             if (words.is_negator(word) and word != "than") or word in words.WRONG or almost:
                 return False

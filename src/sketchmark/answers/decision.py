@@ -146,10 +146,40 @@ class Reader:
                     more = made[-1].letters if made and _ADDS.search(entry.statement.text) else frozenset()
                     made.append(replace(claim, letters=claim.letters | more))
         if made:
-            return self._decided(made, entries)
-        if (left := self._left(entries[since:])) is not None:
-            return left
-        return UNDECIDED if blocked else self._whole(entries[since:])
+            found = self._decided(made, entries)
+        elif (left := self._left(entries[since:])) is not None:
+            found = left
+        else:
+            found = UNDECIDED if blocked else self._whole(entries[since:])
+        return UNDECIDED if self._is_contested(found.letters, entries[since:], slots) else found
+
+    def _is_contested(self, letters: frozenset[str], entries: Sequence[Entry], slots: Sequence[object]) -> bool:
+        """Return whether a reply that commits to an option also speaks for another one, or against this one."""
+        if not letters or self.several:
+            return False
+        if len(slots) > 1 and all(token.form == "slot" for entry in entries for token in entry.line.tokens):
+            return len({group.letters for entry in entries for group in entry.line.groups}) > 1
+        denied = (group.letters for one in entries for group in one.line.groups if one.line.denied(group))
+        others = frozenset[str]().union(*(group.letters for one in entries for group in one.line.groups)) - letters
+        if others - frozenset[str]().union(*denied) and any(one.statement.equals and one.line.groups for one in entries):
+            return True
+        return any(self._contests(entry, letters) for entry in entries)
+
+    def _contests(self, entry: Entry, letters: frozenset[str]) -> bool:
+        groups = [group for group in entry.line.groups if group.letters]
+        denied = {group.letters for group in groups if entry.line.denied(group)}
+        others = {group.letters for group in groups} - denied - {letters}
+        named = [group for group in groups if group.letters == letters]
+        if named and entry.line.denied(named[-1]) and not all(map(entry.line.denied, named)) and not self.opening:
+            return True
+        texts = {token.text for token in entry.line.tokens[: groups[0].start + 1]} if groups else set()
+        if named and others and "either" in texts and any(token.text == "or" for token in entry.line.tokens):
+            return True
+        start = entry.statement.taken_back_from if named else 0
+        if not start or letters == {"N"}:  # "No, that is not correct"
+            return False
+        rest = Line(tokens(entry.statement.text[start:], self.letters, self.words, [frozenset()] * 99))
+        return not any(group.letters for group in rest.groups)
 
     def _claims(self, entry: Entry) -> Iterator[Claim | None]:
         if entry.agreed and entry.line.groups:

@@ -49,14 +49,16 @@ _SHIFTED_BEFORE = re.compile(
     rf"(?<!adds )(?<!add )(?:{_BOUNDS['before']})\s?\Z|[≥≤√±]\s?\Z|(?<![-=\w])[<>]\s?\Z", re.I
 )
 _SHIFTED_AFTER = re.compile(
-    rf"\s?(?:[只个個匹台人마리개명]{{1,2}}\s?)?(?:{_BOUNDS['after']})|[ ](?:times|up[ ]to)[ ]\d|[ ]?[√±]|\+(?!\s?\d)",
+    rf"\s?(?:[只个個匹台人마리개명]{{1,2}}\s?)?(?:{_BOUNDS['after']})|[ ](?:times|up[ ]to)[ ]\d|[ ]?[√±]|\+(?!\s?\d)"
+    r"|[ ]times[ ](?:as|more|the|larger|bigger|higher)\b|(?:[ ]\w+)?,?[ ](?:and|plus)[ ](?:maybe[ ]|perhaps[ ]|possibly[ ])?"
+    r"(?:a|an|one|another|some|several)[ ](?:few[ ])?(?:more|others?|(?:half|partly)[ -]\w+[ ]one)\b",
     re.I,
 )
 _NAMED = re.compile(
     r"(?:\b(?:figures?|fig\.?|images?|pictures?|photos?|steps?|pages?|tables?|questions?|options?|sections?|chapters?|items?"
     r"|out of(?: (?:the|all|a total of))?|parts?|equations?|eq\.?|examples?|case|no\.|exercise|problem|error"
     r"|code|version|room"
-    r"|gate|line|row|column|panel|confidence|certainty|score|rank|team|player|type|grade|level|#)"
+    r"|(?:half|quarter) past|gate|line|row|column|panel|confidence|certainty|score|rank|team|player|type|grade|level|#)"
     r"[ ]?#?[ ]?|[A-Za-z]-|[A-Za-z]\(|(?:\A|\.\s)of (?:the |all )|\b(?:confidence|certainty)\b[^.\n]{0,20})\Z"
     r"|\b(?:a|an|the)[ ](?-i:[A-Z][a-z]+)[ ]\Z",
     re.IGNORECASE,
@@ -77,7 +79,8 @@ _PART_BEFORE = re.compile(
 )
 _LABEL_BEFORE = re.compile(
     r"(?:\b(?:labell?ed|marked|numbered|reads?|(?:label|sign|sticker|caption) says|bearing"
-    r"|with the number|numeral|digit)"
+    r"|with the number|numeral|digit"
+    r"|(?:sign|banner|board|screen|display|clock|plate|poster|jersey|shirt) (?:shows|says|displays))"
     r"|(?<!total)(?<!the)(?<!a)\snumber)\s(?:the |a |as |with )?\Z",
     re.I,
 )
@@ -138,6 +141,7 @@ _REASON = words.word_set("since because while whereas")
 _EXPLAINED = re.compile(r"\W{0,4}(?:explanation|reason|reasoning|justification|rationale|details)\W{0,3}:", re.I)
 _SHORT = 80
 """Characters of a reply that may say with a word of absence that there is none."""
+_UNITS = words.word_set("cm mm km kg g m h am pm percent euro dollar")
 _MOST = 6_000
 """Most numbers in one reply: as many as there are characters to stand for them."""
 
@@ -294,6 +298,7 @@ def _is_cut_short(entries: Sequence[Entry]) -> bool:
     """Return whether a truncated reply ends before its last number: `Boats behind:`, `Then I count`."""
     last = entries[-1].line
     ends = bool(last.tokens) and not last.groups and last.tokens[-1].text in (":", "count", "see", "get")
+    ends = ends or (len(last.groups) > 2 and entries[-1].statement.text.endswith(("...", "…")))
     if ends or last.groups or not is_cut(entries):
         return ends
     values = [group.letters for _, group in _named(entries)]
@@ -456,6 +461,8 @@ def read_number(response: Any, question: str = "") -> Parsed[float]:
         return UNREAD
     else:
         found = _asked_for(reader.entries(heard.text), heard.text, question, counts)
+    if counts and found is not None and not heard.slots and _counts_another(reader.entries(heard.text), found, question):
+        return UNREAD
     shared = not _EACH_OF.search(question) and any(
         words.number(one[1]) == found
         for rate in ((_EACH, _RATE) if counts else (_EACH,))
@@ -471,6 +478,40 @@ def _noun(question: str) -> str:
     """Return the thing that a question counts, without its plural."""
     asked = _COUNTED_NOUN.search(question)
     return words.stem(asked[1].split()[-1].casefold()) if asked else ""
+
+
+_KINDS = {
+    (words.stem(special), words.stem(general))
+    for row in TABLES["kinds"]
+    for general, *specials in [row.split()]
+    for special in specials
+}
+_ANY_THING = words.word_set(TABLES["countable"])
+
+
+def _counts_another(entries: Sequence[Entry], value: float, question: str) -> bool:
+    """Return whether a number counts or measures another thing than the question wherever it is: `7 cm`, `7 cars`."""
+    noun, asked = _noun(question), {words.stem(word) for word in words.written_out(question)}
+    things = [
+        _thing(entry.line, group)
+        for entry in entries
+        for group in entry.line.groups
+        if {repr(value)} == group.letters and not entry.line.denied(group)
+    ]
+    stems = [words.stem(thing) for thing in things]
+    known = [not one or one in asked | _ANY_THING or (one, noun) in _KINDS for one in stems]
+    return bool(noun) and bool(things) and not any(known)
+
+
+def _thing(line: Line, group: Group) -> str:
+    """Return the noun or unit after a number: the first word that looks like a plural; empty if there is none."""
+    for place in range(group.end, min(group.end + 3, len(line.tokens))):
+        word = line.text(place)
+        if word in words.AFTER_LETTER or not word.isalpha() or line.tokens[place].letters:
+            return ""
+        if word in _UNITS or (len(word) > 3 and word.endswith("s") and not word.endswith(("ss", "us", "is"))):
+            return word
+    return ""
 
 
 def _other_noun(value: float, text: str, question: str) -> bool:

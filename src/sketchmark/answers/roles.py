@@ -67,7 +67,7 @@ def _mode(name: str) -> re.Pattern[str]:
 
 
 _SUPPOSED, _SEEN, _TOLD, _OTHER = map(_mode, ("supposed", "looking", "hearsay", "second_choice"))
-_ELSEWHERE = _mode("elsewhere")
+_ELSEWHERE, _RIVAL = map(_mode, ("elsewhere", "rival"))
 _ASKED_FOR, _TAKEN_BACK, _PLANNED, _REFUSED = map(_mode, ("instruction", "taken_back", "plan", "refusal"))
 _LEAD_BACK = re.compile(
     r"\A(?:or (?=rather))?(?:(?:oh|uh|um|hmm|ah|well|ok|okay|but|sorry|oops|hold on|wait|actually|rather|scratch that"
@@ -91,6 +91,7 @@ _CORRECTS = re.compile(
     r"\s?(?:actually|rather|instead|in fact|but|edit|final|sorry|oops|or rather"
     r"|(?:hmm,? |but |well,? )?(?:looking|checking|thinking|counting|reading|having looked|examining)"
     r"(?: \w+){0,3} (?:again|closer|closely|twice)"
+    r"|scratch that|correction|strike that|make that"
     r"|(?:up)?on (?:a )?(?:closer|second|further|careful|more careful|deeper|reflection|review|re-?\w+)"
     r"|after (?:a |an? )?(?:closer|second|re-?\w+ing|double[- ]?check\w*))\b",
     re.I,
@@ -166,6 +167,16 @@ class Statement:
         """True if it leaves open what was said before."""
         doubts = self.corrects and (_UNSURE.match(self.text) is not None or _REFUSED.search(self.text) is not None)
         return doubts or _TORN.search(self.text) is not None
+
+    @property
+    def equals(self) -> bool:
+        """True if it puts an answer on a par with another: `D fits just as well`."""
+        return _RIVAL.search(self.text) is not None
+
+    @property
+    def taken_back_from(self) -> int:
+        """Return where the last phrase begins that withdraws a claim; 0 if there is none."""
+        return max((found.start() for found in _TAKEN_BACK.finditer(self.text)), default=0)
 
     @property
     def denies_all(self) -> bool:
