@@ -90,7 +90,7 @@ class Line:
         self.has_verb = any(token.text in words.VERB | words.COPULA for token in tokens)
 
     def _cuts(self, place: int, negated: int) -> bool:
-        """Return whether a word ends the reach of negations and hedges: not the comma in `Perhaps, B`, `ich glaube, dass`."""
+        """Return whether a word ends the reach of negations and hedges, as the comma in `Perhaps, B` does not."""
         word, before = self.text(place), self.text(place - 1) if place else ""
         if word == ",":
             return self.text(place + 1) != "that" and not (before in words.HEDGE and place < _LEAD)

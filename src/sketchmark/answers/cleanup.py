@@ -103,8 +103,8 @@ _BOX = re.compile(
     re.M,
 )
 _CALLED = (
-    r"(?:(?:final|submit|give|return|provide|send)_?)?"
-    r"(?:answer|finish|submit|print|respond|response|option|choice|final|console\.log|println)"
+    r"(?:(?:final|submit|give|return|provide|send|report|record|set)_?)?"
+    r"(?:answer|finish|submit|print|respond|response|result|option|choice|final|console\.log|println)"
 )
 _CALL = re.compile(
     rf"\b(?P<ours>{_CALLED})[ ]?(?:\((?:\w{{1,20}}[ ]?=[ ]?)?(?:\"(?P<a>[^\"\n]{{0,200}})\"|'(?P<b>[^'\n]{{0,200}})'"
@@ -176,9 +176,10 @@ _ANSWER_KEY = re.compile(
     r"(?:(?:final|correct|my|your|the|predicted|selected|chosen|best)[_ -]?)*"
     r"(?:answers?|choice|option|prediction|letter|label|selection|response|result|output|verdict|key|value|pred|ans"
     r"|réponse|respuesta|antwort|risposta|resposta|cevap|ответ|答案|答え|정답|回答)"
-    r"(?:[_ -]?(?:letter|key|id|text|value|choice|option))?",
+    r"(?:[_ -]?(?:letter|key|id|text|value|choice|option))?[_ -]?\d?",
     re.IGNORECASE,
 )
+_FINAL_KEY = re.compile(r"final|correct", re.IGNORECASE)
 _NOISE_KEY = re.compile(
     r"(?:.{0,40}_)?(?:confidence|probability|prob|score|certainty|likelihood|reason(?:ing)?|explanation|rationale|thoughts?"
     r"|thinking|analysis|step|steps|evidence|justification|question|id|time|seconds|tokens|usage|model|version|status"
@@ -233,7 +234,9 @@ def _spoken(value: Any) -> str:
             return f"<answer>{likely[-1][0] if clear else ', '.join(map(str, value))}</answer>"
         answers = [one for key, one in value.items() if _ANSWER_KEY.fullmatch(str(key)) and not isinstance(one, dict)]
         if answers:
-            return f"<answer>{_scalar(answers[-1])}</answer>"
+            final = [one for key, one in value.items() if _FINAL_KEY.match(str(key)) and not isinstance(one, dict)]
+            spoken = dict.fromkeys(map(_scalar, final or answers))
+            return f"<answer>{', '.join(spoken)}</answer>"
         counts = [one for key, one in value.items() if str(key).casefold() in ("count", "total", "number")]
         if len(counts) == 1 and not any(isinstance(one, bool) for one in value.values()):
             return f"<answer>{_scalar(counts[0])}</answer>"
@@ -284,6 +287,11 @@ class Said:
     slots: tuple[str, ...]
 
 
+_PORTUGUESE = re.compile(r"\b(?:é|um|uma|são|não|há|imagem|estão|também)\b", re.I)
+_IN_THE = re.compile(r"(?<=[\wé] )no (?=[a-zà-ÿ])", re.I)
+"""The Portuguese "in the", which looks like a negation."""
+
+
 def said(response: Any) -> Said:
     """Clean up a reply for parsing. A reply that is not text (null, an error object) becomes empty."""
     if not isinstance(response, str):
@@ -297,6 +305,8 @@ def said(response: Any) -> Said:
     text = _chosen_in_bold(_table(_RETURNED.sub(r"<answer>\g<text></answer>", text)))
     text = _PIPED.sub(r"\1", text)
     text = _HTML.sub(lambda tag: "\n" if tag["line"] else "", text)
+    if _PORTUGUESE.search(text):
+        text = _IN_THE.sub("em ", text)
     text = _COURTESY.sub("", _QUOTE_MARK.sub("", text))
     text = _BOX.sub(_box, _GAP.sub(lambda gap: "\n\n" if gap[0][0] == "\n" else " ", text))
     return unwrapped(text)

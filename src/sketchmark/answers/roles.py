@@ -100,7 +100,8 @@ _QUOTED = re.compile(r"(?P<lead>[^.!?\n\"“”«»„「」]{0,160})[\"“«„
 
 
 _TORN = re.compile(
-    r"\b(?:back and forth|can(?:no|')t decide|undecided|torn between|not commit|not sure which"
+    r"\b(?:it (?:all )?depends(?! on\b)|back and forth|can(?:no|')t decide|undecided|torn between|not commit"
+    r"|not sure which"
     r"|hard to (?:say|tell|choose)|(?:not|n't) (?:yet )?(?:settled|agreed)"
     r"|\Aso (?:does|is|do|are)\b|toss-?up|coin flip|could go either way"
     r"|(?:just|equally) as (?:well|likely|plausible|possible)|equally (?:well|likely|plausible|possible|good)"
@@ -114,8 +115,14 @@ _TORN = re.compile(
 _UNSURE = re.compile(
     r"(?:i am|i'm|i'm actually) (?:\w+ )?(?:not (?:\w+ )?(?:sure|certain|convinced)|unsure|uncertain)\b", re.I
 )
+_ASKS_ITSELF = re.compile(
+    r"(?=\W*\w)(?:(?:hmm+|or|really|wait|but|well|oh)[\s,.…]{0,4})*(?:(?:is|are|does|do|was|isn't|aren't|doesn't)"
+    r" (?:it|there|that|this|they)(?: really| not)?)?\s?\?\W*",
+    re.I,
+)
 _DENIAL = re.compile(
-    r"\W*(?:(?:but|though|although|and|or) )?(?:(?:it|that|this|they) )?(?:(?:is|are|was|were|does|did|can)(?:n't| not)|cannot(?: be)?)"
+    r"\W*(?:(?:but|though|although|and|or) )?(?:(?:it|that|this|they) )?"
+    r"(?:(?:is|are|was|were|does|did|can)(?:n't| not)|cannot(?: be)?)"
     r"(?: (?:it|so|true|right|correct|the case))?\W*",
     re.I,
 )
@@ -125,7 +132,8 @@ _DENIAL = re.compile(
 class Statement:
     """One statement. `apart`: an empty line is before it; `heading`: a Markdown heading; `aside`: in brackets.
 
-    `takes_back`: earlier claims are withdrawn. `corrects`: a claim in it replaces earlier ones.
+    `takes_back`: earlier claims are withdrawn. `corrects`: a claim in it replaces earlier ones. `turned`: it does so
+    only because it begins with but.
     """
 
     text: str
@@ -134,6 +142,7 @@ class Statement:
     aside: bool = False
     takes_back: bool = False
     corrects: bool = False
+    turned: bool = False
 
     @property
     def asked(self) -> bool:
@@ -166,7 +175,7 @@ class Statement:
     def torn(self) -> bool:
         """True if it leaves open what was said before."""
         doubts = self.corrects and (_UNSURE.match(self.text) is not None or _REFUSED.search(self.text) is not None)
-        return doubts or _TORN.search(self.text) is not None
+        return doubts or _TORN.search(self.text) is not None or _ASKS_ITSELF.fullmatch(self.text) is not None
 
     @property
     def equals(self) -> bool:
@@ -203,9 +212,12 @@ def statements(text: str, keep: str = "") -> Iterator[Statement]:
         line = outside if asides else line
         for index, (piece, turned) in enumerate(_pieces(line, keep)):
             back = _TAKEN_BACK.search(piece) is not None and not (asked and _SAYS_NO.match(piece))
-            corrects = back or turned or _CORRECTS.match(piece) is not None
+            revised = back or _CORRECTS.match(piece) is not None
+            corrects = revised or turned
             text = _LEAD_BACK.sub("", piece) if corrects or back or asked else piece
-            yield Statement(text, apart and index == 0, heading, takes_back=back, corrects=corrects)
+            first = apart and index == 0
+            only_turned = turned and not revised
+            yield Statement(text, first, heading, takes_back=back, corrects=corrects, turned=only_turned)
             asked = piece.rstrip("\"') ").endswith("?")
         yield from (Statement(aside[1:-1], aside=True) for aside in asides)
         apart = False
@@ -231,6 +243,8 @@ def _pieces(line: str, keep: str) -> Iterator[tuple[str, bool]]:
             yield part, turned or conceded is not None
 
 
+_FEW = 3
+"""Words before a condition that belongs to them."""
 _FINITE = re.compile(words.any_word(words.VERB | words.COPULA | words.CHOOSE), re.I)
 _CLAUSE_END = re.compile(r"[,;:]\s(?=\S+\s\S+\s\S)|\s[—–]\s")
 
@@ -251,6 +265,9 @@ def _scoped(piece: str) -> Iterator[str]:
     labelled = _LABELS.search(piece, after)
     stop = next((end for end in ends if labelled and end > max(found.start(), labelled.start())), len(piece))
     stop = stop if _FINITE.search(piece, stop) else len(piece)
+    if start and leads and stop == len(piece) and len(piece[:start].split()) <= _FEW:
+        yield piece  # "Yes, if …"
+        return
     if start:
         yield piece[:start].strip()
     yield piece[start:stop].strip()
@@ -430,6 +447,8 @@ def _how(line: Line, group: Group, after_cue: bool) -> str:
     if group.form == "slot":
         return "marked"
     role = line.role(group.start)
+    if role == "announced" and _is_subject(line, group):
+        role = ""
     if role in ("announced", "concluded", "stated"):
         return role
     if role == "start" and after_cue:
@@ -439,6 +458,13 @@ def _how(line: Line, group: Group, after_cue: bool) -> str:
     if line.labelled(group):
         return "labelled"
     return "bare" if role == "start" and _nothing_else(line, group) else ""
+
+
+def _is_subject(line: Line, group: Group) -> bool:
+    """Return whether something else than right is said about a named answer: `Answer D is a trap`."""
+    named = group.start > 0 and line.text(group.start - 1) in words.ANSWER
+    said = line.text(group.end) in words.VERB and not line.ends(group.end + 1)
+    return named and said and line.verdict(group.end, group.start) is not True
 
 
 def also(line: Line, group: Group) -> tuple[frozenset[str], int]:
