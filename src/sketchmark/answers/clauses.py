@@ -96,6 +96,8 @@ class Line:
             return self.text(place + 1) != "that" and not (before in words.HEDGE and place < _LEAD)
         if word == ":":
             return 0 <= negated < place - 1 and before not in words.ANSWER
+        if word in ("→", "⇒", "->", "=>"):
+            return True
         return word in words.BREAK and word not in ("(", ")")
 
     def _denies(self, place: int) -> bool:

@@ -186,6 +186,7 @@ _NOISE_KEY = re.compile(
     r"|description|comment|notes?|why|caption|(?:image_)?size|width|height|b?box(?:es)?|coordinates|resolution|timestamp|alternatives?|second_choice|runner_up|page|image|difficulty|options|choices)",
     re.IGNORECASE,
 )
+_THING_KEY = re.compile(r"(?:object|item|class|name|thing|category|colou?r|shape|animal|material)s?", re.IGNORECASE)
 _CALL_KEYS = frozenset(("name", "function", "tool", "action", "tool_name"))
 _ARGUMENT_KEYS = ("arguments", "parameters", "input", "args", "action_input", "params")
 _JSON_START = re.compile(r"[\[{](?=\s{0,40}(?:[\"{\[]|-?\d|true|false|null|[\]}]))")
@@ -224,7 +225,9 @@ def _spoken(value: Any) -> str:
         )
         given = next((value[key] for key in _ARGUMENT_KEYS if key in value), None)
         if name is not None and given is not None:
-            return _spoken(given) if re.search(r"answer|finish|submit|final|respond", name, re.I) else ""
+            return (
+                _spoken(given) if re.search(r"answer|finish|submit|final|respond|select|choose", name, re.I) else ""
+            )
         if value and all(
             len(str(key)) == 1 and isinstance(one, int | float) and not isinstance(one, bool)
             for key, one in value.items()
@@ -246,6 +249,8 @@ def _spoken(value: Any) -> str:
         if nested:
             return "\n".join(_spoken(one) for one in nested)
         pairs = [(key, one) for key, one in value.items() if not _NOISE_KEY.fullmatch(str(key))]
+        if len(pairs) == 1 < len(value) and _THING_KEY.fullmatch(str(pairs[0][0])):
+            return f"<answer>{_scalar(pairs[0][1])}</answer>"
         return "\n".join(f"{key}: {_scalar(one)}" for key, one in pairs)
     if isinstance(value, list):
         parts = [_spoken(one) if isinstance(one, dict) else _scalar(one) for one in value]
@@ -269,7 +274,7 @@ def _scalar(value: Any) -> str:
 _PIECE = re.compile(
     r"\\(?P<box>boxed|fbox|framebox)[ ]?\{|\\(?:boxed|fbox)\s(?P<word>[^\s{}\\]{1,40})"
     r"|\\(?P<wrap>text|textbf|textit|textrm|textsf|mathrm|mathbf|mathit|mathsf|mbox|operatorname|bf|rm)[ ]?\{"
-    r"|<(?P<tag>/?)(?:final_?|the_)?(?:answer|ans|choice|solution|conclusion)>|<\|(?:begin|(?P<end>end))_of_box\|>"
+    r"|[<\[](?P<tag>/?)(?:final_?|the_)?(?:answer|ans|choice|solution|conclusion|result)(?:>|\](?!\())|<\|(?:begin|(?P<end>end))_of_box\|>"
     r"|(?P<json>[\"'](?:(?:final|correct)[_ ]?)?(?:answer|choice|option|prediction|label)[\"'][ ]?:\s?"
     r"(?:\"(?P<said>[^\"\n]{0,400})\"|'(?P<quoted>[^'\n]{0,400})'|(?P<plain>[^\s\"',{}\[\]]{1,40})))"
     r"|\\[()\[\],;! ]|\\(?:quad|qquad|displaystyle)\b|\$(?=\d[\d.,]{0,20}\$)|(?<=\d)\$|\$(?!\d)"
@@ -287,6 +292,12 @@ class Said:
     slots: tuple[str, ...]
 
 
+_FOOTNOTE = re.compile(r"^[ ]?\[\^\w{1,9}\]:[^\n]*|\[\^\w{1,9}\]", re.M)
+_DIALOGUE = re.compile(
+    r"\A(?P<first>\s{0,9}(?!Q\b|Question\b)\S{1,40}(?:[ ]\S{1,40}){0,7})[ ]?\n\s{0,9}"
+    r"(?:\*\*)?(?:Q|Question)[ ]?\d{0,2}(?:\*\*)?[:.)][\s\S]*\Z"
+)
+"""A short answer and the next question, which the model asked itself."""
 _PORTUGUESE = re.compile(r"\b(?:é|um|uma|são|não|há|imagem|estão|também)\b", re.I)
 _IN_THE = re.compile(r"(?<=[\wé] )no (?=[a-zà-ÿ])", re.I)
 """The Portuguese "in the", which looks like a negation."""
@@ -301,6 +312,7 @@ def said(response: Any) -> Said:
         text = f"{text[:HEAD]}\n\n{text[-TAIL:]}"
     text = _unicode(_answered(html.unescape(text))).replace("{,}", ",")
     text = _json(_STRUCK.sub(" ", _TOOL.sub(lambda tool: tool["body"], text)))
+    text = _DIALOGUE.sub(r"\g<first>", _FOOTNOTE.sub("", text))
     text = _ADDRESS.sub(" ", _LINK.sub(lambda link: link["text"] or " ", _CALL.sub(_call, text)))
     text = _chosen_in_bold(_table(_RETURNED.sub(r"<answer>\g<text></answer>", text)))
     text = _PIPED.sub(r"\1", text)

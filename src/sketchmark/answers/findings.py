@@ -89,7 +89,7 @@ def _found(text: str, question: str) -> set[bool]:
             content = content_of(words)
             own = statement.own and len(words) <= LONGEST
             own = own and not (statement.takes_back and _short(words) is not None)
-            own = own and not (wanted and not wanted.every and "one of the" in " ".join(words))
+            own = own and not (wanted and not wanted.every and " one of the" in f" {' '.join(words)}")
             verdict = _verdict(words, wanted, subject, before) if own else None
             if verdict is not None and (concludes or statement.corrects):
                 verdicts, unread = [verdict], False

@@ -116,7 +116,8 @@ _NONE = re.compile(
     r"|(?:i|we) (?:don't|do not) see (?:any|a single) \w{2,20}(?: (?:in|on|at) [^.,;\n]{1,40})?"
     r"|none of (?:them|these|those|the \w{2,20})(?: (?:is|are|was|were|do|does|did|has|have))?(?: \w{2,20})?"
     r"|nobody (?:is|was) (?!sure|certain)\w{2,20}(?: [^.,;\n]{1,60})?"
-    r"|not (?:a single|even) one|not a single \w{2,20}|none at all"
+    r"|not (?:a single|even) one|not a single \w{2,20}(?: (?:is|are|can be) [^.,;\n]{1,40})?|none at all"
+    r"|no \w{2,20}s (?:are|is|were|can be) (?:visible|seen|present|shown|there|found|in the \w{2,20})(?: here)?"
     r"|no (?!idea|way|doubt|answer|clue|sign|one|problem)\w{2,20}s)\W{0,4}\Z",
     re.I,
 )

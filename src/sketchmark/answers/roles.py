@@ -128,6 +128,10 @@ _DENIAL = re.compile(
 )
 
 
+_TAG = re.compile(r",\s(?:is|has|does|was|are|do|must|can|could|would)n't (?:it|they|that|this|he|she)\?\W*\Z", re.I)
+"""A question that asks for nothing: `It has to be B, hasn't it?`"""
+
+
 @dataclass(frozen=True)
 class Statement:
     """One statement. `apart`: an empty line is before it; `heading`: a Markdown heading; `aside`: in brackets.
@@ -146,7 +150,7 @@ class Statement:
 
     @property
     def asked(self) -> bool:
-        return self.text.rstrip("\"') ").endswith(("?", "?)"))
+        return self.text.rstrip("\"') ").endswith(("?", "?)")) and _TAG.search(self.text) is None
 
     @cached_property
     def own(self) -> bool:
@@ -316,12 +320,16 @@ _SENTENCE = 80
 """Words after a claim that are searched for a second answer."""
 
 
+_LED, _OF_A_THING = 3, word_set("label key output total sum summary reply")
+"""Words that announce an answer only at the start of a statement: `…, though the label is hidden`."""
+
+
 def announced(line: Line) -> int | None:
     """Return where an announced answer begins: after `answer is`, `answer:` and the like."""
     texts = [token.text for token in line.tokens]
     for place, text in enumerate(texts):
         at = place + 1
-        while text in words.ANSWER and at < len(texts):
+        while text in words.ANSWER and at < len(texts) and not (place > _LED and text in _OF_A_THING):
             if texts[at] in words.COPULA | words.SEPARATOR:
                 return at + 1
             if texts[at] not in words.FILLER | {")", '"', "'", ","}:
