@@ -108,7 +108,6 @@ _ADJECTIVE = re.compile(r"\w{2,}(?:al|ic|ous|ful|ive|ish|less|able|ible|ern|ular
 _COLOURS, _COMPOUND, _IS, _PREPOSITIONS = SETS["colours"], SETS["compound"], SETS["is"], SETS["preposition"]
 _ARTICLE = word_set("a an the")
 _NEARLY, _WORD = word_set("almost nearly hardly barely"), word_set("word term words")
-_FOLLOWED = word_set("-> => → plus followed")
 _TURNS = word_set("turns turned becomes became changes changed")
 _CONTRASTS = [word_set(pair) for pair in ("left right", "top bottom", "upper lower", "first second", "front back")]
 _CONTRASTS += [word_set("one another"), word_set("above side")]

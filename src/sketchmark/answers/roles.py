@@ -455,8 +455,6 @@ def _how(line: Line, group: Group, after_cue: bool) -> str:
     if group.form == "slot":
         return "marked"
     role = line.role(group.start)
-    if role == "announced" and _is_subject(line, group):
-        role = ""
     if role in ("announced", "concluded", "stated"):
         return role
     if role == "start" and after_cue:
@@ -466,13 +464,6 @@ def _how(line: Line, group: Group, after_cue: bool) -> str:
     if line.labelled(group):
         return "labelled"
     return "bare" if role == "start" and _nothing_else(line, group) else ""
-
-
-def _is_subject(line: Line, group: Group) -> bool:
-    """Return whether something else than right is said about a named answer: `Answer D is a trap`."""
-    named = group.start > 0 and line.text(group.start - 1) in words.ANSWER
-    said = line.text(group.end) in words.VERB and not line.ends(group.end + 1)
-    return named and said and line.verdict(group.end, group.start) is not True
 
 
 def also(line: Line, group: Group) -> tuple[frozenset[str], int]:
