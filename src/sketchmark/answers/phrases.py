@@ -108,6 +108,7 @@ _ADJECTIVE = re.compile(r"\w{2,}(?:al|ic|ous|ful|ive|ish|less|able|ible|ern|ular
 _COLOURS, _COMPOUND, _IS, _PREPOSITIONS = SETS["colours"], SETS["compound"], SETS["is"], SETS["preposition"]
 _ARTICLE = word_set("a an the")
 _NEARLY, _WORD = word_set("almost nearly hardly barely"), word_set("word term words")
+_FOLLOWED = word_set("-> => → plus followed")
 _TURNS = word_set("turns turned becomes became changes changed")
 _CONTRASTS = [word_set(pair) for pair in ("left right", "top bottom", "upper lower", "first second", "front back")]
 _CONTRASTS += [word_set("one another"), word_set("above side")]
@@ -162,10 +163,7 @@ class _Entry:
         tail = self.texts[group.end : group.end + 5]
         if led in _NEARLY or _TURNS.intersection(tail) or (led in _WORD and led not in self.asked):
             return "doubted"
-        if tail[:1] in (["->"], ["=>"], ["→"], ["plus"], ["followed"]) or tail[:2] in (
-            [",", "then"],
-            ["and", "then"],
-        ):
+        if {*tail[:1]} & _FOLLOWED or (tail[:1] in ([","], ["and"]) and "then" in tail[1:3]):
             return "doubted"
         if (tail[:1] in (["is"], ["are"]) and tail[1:2] in (["a"], ["an"])) or tail[:2] == ["-", "shaped"]:
             return "doubted"
