@@ -243,7 +243,8 @@ def _lettered(raw: Sequence[Token], place: int, letters: str) -> Token:
     ):
         return Token(token.text, named.letters, "noun", token.glued)
     stands = token.text == "A" and place > 1 and word_after in VERB
-    if not known or (len(word_before) > 1 and word_before not in BEFORE_LETTER and not stands):
+    led = len(word_before) < 2 or word_before in BEFORE_LETTER or word_before >= "\u1100"
+    if not known or not (led or stands):
         return word
     if token.text.islower():
         ends = _ends(after) or (word_before == "option" and word_after in AFTER_LETTER)

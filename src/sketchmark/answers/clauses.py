@@ -15,6 +15,9 @@ EITHER = frozenset("?!")
 
 _REACH = 14
 """Words to look back for a cue."""
+_LEAD = 3
+"""Words that may lead a statement: `Perhaps, …`."""
+_FALSE = word_set("wrong false untrue incorrect mistaken mistake error lie nonsense absurd silly")
 _QUOTES = frozenset("\"'“”‘’([{)]}*_。<>【】「」『』《》«»„")
 _LINKS = word_set(". , : - – — / & = | →")
 _JOINTS = word_set("or and / & , ; nor versus to +")
@@ -29,6 +32,7 @@ _YES, _NO = word_set("✓ ✔ ✅ ☑ ← ⬅ 👈 👍 💯 🎯"), word_set("�
 _VERDICT_MARKS = _YES | _NO
 _IS = word_set("is was are")
 _ALMOST = word_set("almost nearly")
+_EXCESS = word_set("many few high low large small big much little long short early late far near")
 _ADVERB = word_set("clearly definitely certainly surely obviously probably also really actually indeed simply")
 _RELATIVE = word_set("which who that where the with being having as")
 _NO_LABEL = words.OPTION | SETS["no_label"]
@@ -76,14 +80,31 @@ class Line:
                 cut = place  # "instead of 11 there are 7"
             if token.form in ("", "weak"):
                 called = token.text == ":" and self.text(place + 1) in words.PRONOUN
-                if (token.text in words.BREAK and token.text not in ("(", ")")) or called:
+                if self._cuts(place, negated) or called:
                     cut = place
-                elif words.is_negator(token.text) and not self.answers_no(place):
+                elif self._denies(place):
                     negated = place
                 elif token.text in words.HEDGE and (token.text != "can" or self._can_be(place + 1)):
                     hedged = place
         self.groups = list(self._groups())
         self.has_verb = any(token.text in words.VERB | words.COPULA for token in tokens)
+
+    def _cuts(self, place: int, negated: int) -> bool:
+        """Return whether a word ends the reach of negations and hedges, as the comma in `Perhaps, B` does not."""
+        word, before = self.text(place), self.text(place - 1) if place else ""
+        if word == ",":
+            return self.text(place + 1) != "that" and not (before in words.HEDGE and place < _LEAD)
+        if word == ":":
+            return 0 <= negated < place - 1 and before not in words.ANSWER
+        if word in ("→", "⇒", "->", "=>"):
+            return True
+        return word in words.BREAK and word not in ("(", ")")
+
+    def _denies(self, place: int) -> bool:
+        """Return whether a word denies what follows it: `not`, or `wrong` in `it is wrong to say that`."""
+        if words.is_negator(self.text(place)):
+            return not self.answers_no(place)
+        return self.text(place) in _FALSE and self.text(place + 1) in ("to", "that", "if")
 
     def _can_be(self, place: int) -> bool:
         return self.text(place) == "also" or (self.text(place) == "be" and not self.text(place + 1).endswith("ed"))
@@ -341,6 +362,8 @@ class Line:
             word, following = self.text(place), self.text(place + 1)
             if word in words.BREAK | {":"} or self.tokens[place].letters or word in words.HEDGE | {"would"}:
                 return None
+            if word == "too" and following in _EXCESS:
+                return False
             almost = word in _ALMOST and following in ("right", "correct")
             if (words.is_negator(word) and word != "than") or word in words.WRONG or almost:
                 return False

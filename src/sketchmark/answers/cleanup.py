@@ -103,8 +103,8 @@ _BOX = re.compile(
     re.M,
 )
 _CALLED = (
-    r"(?:(?:final|submit|give|return|provide|send)_?)?"
-    r"(?:answer|finish|submit|print|respond|response|option|choice|final|console\.log|println)"
+    r"(?:(?:final|submit|give|return|provide|send|report|record|set)_?)?"
+    r"(?:answer|finish|submit|print|respond|response|result|option|choice|final|console\.log|println)"
 )
 _CALL = re.compile(
     rf"\b(?P<ours>{_CALLED})[ ]?(?:\((?:\w{{1,20}}[ ]?=[ ]?)?(?:\"(?P<a>[^\"\n]{{0,200}})\"|'(?P<b>[^'\n]{{0,200}})'"
@@ -176,15 +176,17 @@ _ANSWER_KEY = re.compile(
     r"(?:(?:final|correct|my|your|the|predicted|selected|chosen|best)[_ -]?)*"
     r"(?:answers?|choice|option|prediction|letter|label|selection|response|result|output|verdict|key|value|pred|ans"
     r"|réponse|respuesta|antwort|risposta|resposta|cevap|ответ|答案|答え|정답|回答)"
-    r"(?:[_ -]?(?:letter|key|id|text|value|choice|option))?",
+    r"(?:[_ -]?(?:letter|key|id|text|value|choice|option))?[_ -]?\d?",
     re.IGNORECASE,
 )
+_FINAL_KEY = re.compile(r"final|correct", re.IGNORECASE)
 _NOISE_KEY = re.compile(
     r"(?:.{0,40}_)?(?:confidence|probability|prob|score|certainty|likelihood|reason(?:ing)?|explanation|rationale|thoughts?"
     r"|thinking|analysis|step|steps|evidence|justification|question|id|time|seconds|tokens|usage|model|version|status"
     r"|description|comment|notes?|why|caption|(?:image_)?size|width|height|b?box(?:es)?|coordinates|resolution|timestamp|alternatives?|second_choice|runner_up|page|image|difficulty|options|choices)",
     re.IGNORECASE,
 )
+_THING_KEY = re.compile(r"(?:object|item|class|name|thing|category|colou?r|shape|animal|material)s?", re.IGNORECASE)
 _CALL_KEYS = frozenset(("name", "function", "tool", "action", "tool_name"))
 _ARGUMENT_KEYS = ("arguments", "parameters", "input", "args", "action_input", "params")
 _JSON_START = re.compile(r"[\[{](?=\s{0,40}(?:[\"{\[]|-?\d|true|false|null|[\]}]))")
@@ -223,7 +225,9 @@ def _spoken(value: Any) -> str:
         )
         given = next((value[key] for key in _ARGUMENT_KEYS if key in value), None)
         if name is not None and given is not None:
-            return _spoken(given) if re.search(r"answer|finish|submit|final|respond", name, re.I) else ""
+            return (
+                _spoken(given) if re.search(r"answer|finish|submit|final|respond|select|choose", name, re.I) else ""
+            )
         if value and all(
             len(str(key)) == 1 and isinstance(one, int | float) and not isinstance(one, bool)
             for key, one in value.items()
@@ -233,7 +237,9 @@ def _spoken(value: Any) -> str:
             return f"<answer>{likely[-1][0] if clear else ', '.join(map(str, value))}</answer>"
         answers = [one for key, one in value.items() if _ANSWER_KEY.fullmatch(str(key)) and not isinstance(one, dict)]
         if answers:
-            return f"<answer>{_scalar(answers[-1])}</answer>"
+            final = [one for key, one in value.items() if _FINAL_KEY.match(str(key)) and not isinstance(one, dict)]
+            spoken = dict.fromkeys(map(_scalar, final or answers))
+            return f"<answer>{', '.join(spoken)}</answer>"
         counts = [one for key, one in value.items() if str(key).casefold() in ("count", "total", "number")]
         if len(counts) == 1 and not any(isinstance(one, bool) for one in value.values()):
             return f"<answer>{_scalar(counts[0])}</answer>"
@@ -243,6 +249,8 @@ def _spoken(value: Any) -> str:
         if nested:
             return "\n".join(_spoken(one) for one in nested)
         pairs = [(key, one) for key, one in value.items() if not _NOISE_KEY.fullmatch(str(key))]
+        if len(pairs) == 1 < len(value) and _THING_KEY.fullmatch(str(pairs[0][0])):
+            return f"<answer>{_scalar(pairs[0][1])}</answer>"
         return "\n".join(f"{key}: {_scalar(one)}" for key, one in pairs)
     if isinstance(value, list):
         parts = [_spoken(one) if isinstance(one, dict) else _scalar(one) for one in value]
@@ -266,7 +274,7 @@ def _scalar(value: Any) -> str:
 _PIECE = re.compile(
     r"\\(?P<box>boxed|fbox|framebox)[ ]?\{|\\(?:boxed|fbox)\s(?P<word>[^\s{}\\]{1,40})"
     r"|\\(?P<wrap>text|textbf|textit|textrm|textsf|mathrm|mathbf|mathit|mathsf|mbox|operatorname|bf|rm)[ ]?\{"
-    r"|<(?P<tag>/?)(?:final_?|the_)?(?:answer|ans|choice|solution|conclusion)>|<\|(?:begin|(?P<end>end))_of_box\|>"
+    r"|[<\[](?P<tag>/?)(?:final_?|the_)?(?:answer|ans|choice|solution|conclusion|result)(?:>|\](?!\())|<\|(?:begin|(?P<end>end))_of_box\|>"
     r"|(?P<json>[\"'](?:(?:final|correct)[_ ]?)?(?:answer|choice|option|prediction|label)[\"'][ ]?:\s?"
     r"(?:\"(?P<said>[^\"\n]{0,400})\"|'(?P<quoted>[^'\n]{0,400})'|(?P<plain>[^\s\"',{}\[\]]{1,40})))"
     r"|\\[()\[\],;! ]|\\(?:quad|qquad|displaystyle)\b|\$(?=\d[\d.,]{0,20}\$)|(?<=\d)\$|\$(?!\d)"
@@ -284,6 +292,17 @@ class Said:
     slots: tuple[str, ...]
 
 
+_FOOTNOTE = re.compile(r"^[ ]?\[\^\w{1,9}\]:[^\n]*|\[\^\w{1,9}\]", re.M)
+_DIALOGUE = re.compile(
+    r"\A(?P<first>\s{0,9}(?!Q\b|Question\b)\S{1,40}(?:[ ]\S{1,40}){0,7})[ ]?\n\s{0,9}"
+    r"(?:\*\*)?(?:Q|Question)[ ]?\d{0,2}(?:\*\*)?[:.)][\s\S]*\Z"
+)
+"""A short answer and the next question, which the model asked itself."""
+_PORTUGUESE = re.compile(r"\b(?:é|um|uma|são|não|há|imagem|estão|também)\b", re.I)
+_IN_THE = re.compile(r"(?<=[\wé] )no (?=[a-zà-ÿ])", re.I)
+"""The Portuguese "in the", which looks like a negation."""
+
+
 def said(response: Any) -> Said:
     """Clean up a reply for parsing. A reply that is not text (null, an error object) becomes empty."""
     if not isinstance(response, str):
@@ -293,10 +312,13 @@ def said(response: Any) -> Said:
         text = f"{text[:HEAD]}\n\n{text[-TAIL:]}"
     text = _unicode(_answered(html.unescape(text))).replace("{,}", ",")
     text = _json(_STRUCK.sub(" ", _TOOL.sub(lambda tool: tool["body"], text)))
+    text = _DIALOGUE.sub(r"\g<first>", _FOOTNOTE.sub("", text))
     text = _ADDRESS.sub(" ", _LINK.sub(lambda link: link["text"] or " ", _CALL.sub(_call, text)))
     text = _chosen_in_bold(_table(_RETURNED.sub(r"<answer>\g<text></answer>", text)))
     text = _PIPED.sub(r"\1", text)
     text = _HTML.sub(lambda tag: "\n" if tag["line"] else "", text)
+    if _PORTUGUESE.search(text):
+        text = _IN_THE.sub("em ", text)
     text = _COURTESY.sub("", _QUOTE_MARK.sub("", text))
     text = _BOX.sub(_box, _GAP.sub(lambda gap: "\n\n" if gap[0][0] == "\n" else " ", text))
     return unwrapped(text)

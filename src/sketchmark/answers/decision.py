@@ -50,6 +50,10 @@ _LATTER = re.compile(
     r"(?P<gap>[^.;!?\n]{1,80}?)\bthe (?P<which>former|latter)\b"
 )
 """Two options of which the same sentence says "the former" or "the latter"."""
+_SEQUENCE = re.compile(
+    r"(?<!\w)([A-Z\ue000-\uf8ff])\s?,?\s(?:and )?(?:then|followed by) ((?:an? |the )?\s?[A-Z\ue000-\uf8ff](?!\w))"
+)
+"""Options in an order: `B, then C`."""
 _AGREES = word_set("fits matches correct right holds")
 _OFFERS = re.compile(r"\b(?:options|choices|possibilities)\b[^:]{0,40}:\s?\Z", re.IGNORECASE)
 _YES = re.compile(r"\s?(?:yes|yeah|yep|correct|right|true)\b", re.IGNORECASE)
@@ -124,7 +128,10 @@ class Reader:
         made: list[Claim] = []
         blocked, since = False, 0
         for at, entry in enumerate(entries):
-            torn = at > 0 and entry.statement.torn
+            torn = at > 0 and (entry.statement.torn or (not self.opening and entry.statement.denies_all))
+            if entry.statement.takes_back and self._withdraws(entry):
+                made, blocked, since = [], True, at + 1
+                continue
             if entry.statement.takes_back or torn:
                 blocked = blocked or torn or bool(made)
                 made, since = [], at
@@ -146,16 +153,69 @@ class Reader:
                     more = made[-1].letters if made and _ADDS.search(entry.statement.text) else frozenset()
                     made.append(replace(claim, letters=claim.letters | more))
         if made:
-            return self._decided(made, entries)
-        if (left := self._left(entries[since:])) is not None:
-            return left
-        return UNDECIDED if blocked else self._whole(entries[since:])
+            found = self._decided(made, entries)
+        elif (left := self._left(entries[since:])) is not None:
+            found = left
+        else:
+            found = UNDECIDED if blocked else self._whole(entries[since:])
+        return UNDECIDED if self._is_contested(found, entries[since:]) else found
+
+    def _is_contested(self, found: Commitment, entries: Sequence[Entry]) -> bool:
+        """Return whether a reply that commits to an option also speaks for another one, or against this one."""
+        letters = found.letters
+        if not letters or self.several:
+            return False
+        if self.opening and found.how == "reply":
+            heard = [one for entry in self._since_correction(entries) for one in self._heard(entry)]
+            if len(set(heard)) > 1 and heard[-2:] != [letters, letters]:
+                return True
+        last = max((at for at, one in enumerate(entries) if self._names(one, letters)), default=0)
+        if any(one.statement.equals and one.line.groups for one in entries[last:]):
+            groups = [(one.line, group) for one in entries for group in one.line.groups]
+            denied = frozenset[str]().union(*(group.letters for line, group in groups if line.denied(group)))
+            if frozenset[str]().union(*(group.letters for _, group in groups)) - letters - denied:
+                return True
+        return any(self._contests(entry, letters) for entry in entries)
+
+    def _since_correction(self, entries: Sequence[Entry]) -> Sequence[Entry]:
+        """Return the statements from the last one on that corrects what was said before, but not by `but` only."""
+        corrected = [at for at, one in enumerate(entries) if one.statement.corrects and not one.statement.turned]
+        return entries[corrected[-1] if corrected else 0 :]
+
+    def _heard(self, entry: Entry) -> Iterator[frozenset[str]]:
+        """Yield yes and no as far as they are the model's own words."""
+        yield from (group.letters for group in entry.line.groups if self._is_live(entry, group))
+
+    def _names(self, entry: Entry, letters: frozenset[str]) -> bool:
+        return any(group.letters == letters for group in entry.line.groups)
+
+    def _contests(self, entry: Entry, letters: frozenset[str]) -> bool:
+        """Return whether one statement names the option and denies it, or names it as one of two after either."""
+        groups = [group for group in entry.line.groups if group.letters]
+        named = [group for group in groups if group.letters == letters]
+        if len(groups) < 2 or not named:
+            return False
+        denied = [group for group in groups if entry.line.denied(group)]
+        if named[-1] in denied and not all(group in denied for group in named) and not self.opening:
+            return True
+        others = any(group.letters != letters and group not in denied for group in groups)
+        before = (token.text for token in entry.line.tokens[: groups[0].start])
+        return others and "either" in before and any(token.text == "or" for token in entry.line.tokens)
+
+    def _withdraws(self, entry: Entry) -> bool:
+        """Return whether a statement takes back the option that it names: `B, just kidding`."""
+        start = entry.statement.taken_back_from
+        if not start or not entry.line.groups or (self.opening and entry.line.groups[0].letters == {"N"}):
+            return False  # "No, that is not correct"
+        rest = Line(tokens(entry.statement.text[start:], self.letters, self.words, [frozenset()] * 99))
+        return not any(group.letters for group in rest.groups)
 
     def _claims(self, entry: Entry) -> Iterator[Claim | None]:
         if entry.agreed and entry.line.groups:
             yield Claim(entry.line.groups[0].letters, "called", True)
             return
-        corrects = entry.statement.corrects or any(token.text in _FINAL for token in entry.line.tokens)
+        corrects = entry.statement.corrects and not (self.opening and entry.statement.turned)
+        corrects = corrects or any(token.text in _FINAL for token in entry.line.tokens)
         first = next((at for at, token in enumerate(entry.line.tokens) if token.text in CONCLUDING), -1)
         headed = entry.line.is_headed or entry.statement.heading or entry.after_cue
         claims = list(
@@ -200,7 +260,7 @@ class Reader:
 
     def entries(self, text: str, slots: Sequence[frozenset[str]] = ()) -> list[Entry]:
         text = in_our_words(self.words.marked(text))
-        text = _LATTER.sub(_pointed, text)
+        text = _SEQUENCE.sub(r"\1 and \2", _LATTER.sub(_pointed, text))
         entries = []
         for statement in statements(text, self.words.marks):
             entry = Entry(statement, Line(tokens(statement.text, self.letters, self.words, slots)))
@@ -309,7 +369,10 @@ class Reader:
     def _concludes(self, last: Entry, others: Sequence[Entry], entries: Sequence[Entry]) -> bool:
         """Return whether the last statement is the conclusion: not one more item like the others."""
         before = _before(last)
-        alike = not last.statement.corrects and before and any(_before(other) == before for other in others)
+        begins = last.line.text(0) in CONCLUDING - {"finally"}
+        alike = (
+            not (last.statement.corrects or begins) and before and any(_before(other) == before for other in others)
+        )
         return last is entries[-1] and not (alike or self.opening)
 
     def _left(self, entries: Sequence[Entry]) -> Commitment | None:
@@ -318,10 +381,12 @@ class Reader:
             return None
         denied, kept = set[str](), set[str]()
         for entry in entries:
+            only = _only_denies(entry.line)
             for group in entry.line.groups:
                 whole = len(group.letters) == len(self.letters) - 1 and entry.line.denied(group)
                 called = entry.line.verdict(group.end, group.start) is False
-                rejected = entry.statement.own and (whole or called or _is_dismissed(entry, group))
+                against = whole or called or only or _is_dismissed(entry, group)
+                rejected = entry.statement.own and against
                 (denied if rejected else kept).update(group.letters)
         left = set(self.letters) - denied
         return self._checked(frozenset(left), "concluded") if len(left) == 1 and kept <= left else None
@@ -362,6 +427,15 @@ def _is_dismissed(entry: Entry, group: Group) -> bool:
         return False
     rest = (entry.line.text(place) for place in range(group.end, len(entry.line.tokens)))
     return any(word in WRONG or word in DISMISSING or is_negator(word) for word in rest)
+
+
+def _only_denies(line: Line) -> bool:
+    """Return whether a statement only denies options: `Not B, not A and not C.`"""
+    rest = {token.text for token in line.tokens if not token.letters}
+    return "not" in rest and rest <= _ONLY_NOT
+
+
+_ONLY_NOT = word_set("not nor neither , and . option ; !")
 
 
 def _says_more(line: Line) -> bool:

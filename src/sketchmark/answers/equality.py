@@ -211,7 +211,7 @@ _FIELD = re.compile(
 _TAGGED = re.compile(r"\s?<(\w{2,20})>([^<>]{1,200})</\1>\s?")
 _ANSWERS = word_set("answer correction edit")
 _SPLIT = re.compile(r"[|,;\t]")
-_IDENTITY = word_set("object item thing label name class material prediction identification result value tag")
+_IDENTITY = word_set("subject object item thing label name class material prediction identification result value tag")
 
 
 def chosen(text: str, question: str) -> str:

@@ -89,6 +89,7 @@ def _found(text: str, question: str) -> set[bool]:
             content = content_of(words)
             own = statement.own and len(words) <= LONGEST
             own = own and not (statement.takes_back and _short(words) is not None)
+            own = own and not (wanted and not wanted.every and " one of the" in f" {' '.join(words)}")
             verdict = _verdict(words, wanted, subject, before) if own else None
             if verdict is not None and (concludes or statement.corrects):
                 verdicts, unread = [verdict], False
@@ -273,7 +274,7 @@ def _affirms(
     if {*roots} <= thing | {"the"} and not (before or tail):
         return True if words[0] in ("a", "an") else None
     known = (AFTER | PREPOSITIONS | DENYING | SETS["places"]) - {"a", "an"}
-    if not before and tail[:1] == ["is"] and tail[1:2] and not (tail[1] in known or ends_a_thing(tail[1])):
+    if not before and tail[:1] in (["is"], ["are"]) and tail[1:2] and not (tail[1] in known or ends_a_thing(tail[1])):
         return None  # a definition: "A pneumothorax is air …"
     led = before[-1:] in (["like"], ["than"], ["of"], ["for"], ["as"])
     return None if led and before[0] != "positive" else True

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import replace
 from itertools import pairwise
 from typing import Any
@@ -49,14 +49,18 @@ _SHIFTED_BEFORE = re.compile(
     rf"(?<!adds )(?<!add )(?:{_BOUNDS['before']})\s?\Z|[≥≤√±]\s?\Z|(?<![-=\w])[<>]\s?\Z", re.I
 )
 _SHIFTED_AFTER = re.compile(
-    rf"\s?(?:[只个個匹台人마리개명]{{1,2}}\s?)?(?:{_BOUNDS['after']})|[ ](?:times|up[ ]to)[ ]\d|[ ]?[√±]|\+(?!\s?\d)",
+    rf"\s?(?:[只个個匹台人마리개명]{{1,2}}\s?)?(?:{_BOUNDS['after']})|[ ](?:times|up[ ]to)[ ]\d|[ ]?[√±]|\+(?!\s?\d)"
+    r"|[ ]times[ ](?:as|more|the|larger|bigger|higher)\b"
+    r"|(?:[ ]\w+)?,?[ ](?:and|plus)[ ](?:maybe[ ]|perhaps[ ]|possibly[ ])?"
+    r"(?:a|an|one|another|some|several)[ ](?:few[ ])?(?:more|others?|(?:half|partly)[ -]\w+[ ]one)\b",
     re.I,
 )
 _NAMED = re.compile(
     r"(?:\b(?:figures?|fig\.?|images?|pictures?|photos?|steps?|pages?|tables?|questions?|options?|sections?|chapters?|items?"
     r"|out of(?: (?:the|all|a total of))?|parts?|equations?|eq\.?|examples?|case|no\.|exercise|problem|error"
     r"|code|version|room"
-    r"|gate|line|row|column|panel|confidence|certainty|score|rank|team|player|type|grade|level|#)"
+    r"|(?:half|quarter) past|gate|line|row|column|panel|confidence|certainty|score|rank|team|player|type|grade"
+    r"|level|#)"
     r"[ ]?#?[ ]?|[A-Za-z]-|[A-Za-z]\(|(?:\A|\.\s)of (?:the |all )|\b(?:confidence|certainty)\b[^.\n]{0,20})\Z"
     r"|\b(?:a|an|the)[ ](?-i:[A-Z][a-z]+)[ ]\Z",
     re.IGNORECASE,
@@ -77,7 +81,8 @@ _PART_BEFORE = re.compile(
 )
 _LABEL_BEFORE = re.compile(
     r"(?:\b(?:labell?ed|marked|numbered|reads?|(?:label|sign|sticker|caption) says|bearing"
-    r"|with the number|numeral|digit)"
+    r"|with the number|numeral|digit"
+    r"|(?:sign|banner|board|screen|display|clock|plate|poster|jersey|shirt) (?:shows|says|displays))"
     r"|(?<!total)(?<!the)(?<!a)\snumber)\s(?:the |a |as |with )?\Z",
     re.I,
 )
@@ -108,10 +113,11 @@ _NOTHING = re.compile(
 )
 _NONE = re.compile(
     r"\A\W{0,4}(?:there (?:are|is|were) none(?: at all)?|there (?:aren't|are not|isn't|weren't) any(?: \w{2,20})?"
-    r"|(?:i|we) (?:don't|do not) see any \w{2,20}(?: (?:in|on|at) [^.,;\n]{1,40})?"
-    r"|none of (?:them|these|those)(?: (?:is|are|was|were|do|does|did|has|have))?(?: \w{2,20})?"
+    r"|(?:i|we) (?:don't|do not) see (?:any|a single) \w{2,20}(?: (?:in|on|at) [^.,;\n]{1,40})?"
+    r"|none of (?:them|these|those|the \w{2,20})(?: (?:is|are|was|were|do|does|did|has|have))?(?: \w{2,20})?"
     r"|nobody (?:is|was) (?!sure|certain)\w{2,20}(?: [^.,;\n]{1,60})?"
-    r"|not (?:a single|even) one|not a single \w{2,20}|none at all"
+    r"|not (?:a single|even) one|not a single \w{2,20}(?: (?:is|are|can be) [^.,;\n]{1,40})?|none at all"
+    r"|no \w{2,20}s (?:are|is|were|can be) (?:visible|seen|present|shown|there|found|in the \w{2,20})(?: here)?"
     r"|no (?!idea|way|doubt|answer|clue|sign|one|problem)\w{2,20}s)\W{0,4}\Z",
     re.I,
 )
@@ -120,6 +126,8 @@ _SINGLE = re.compile(
     r"|((?:there is (?:just |only )?|\A\W{0,4}(?:just |only )))an? single ",
     re.I,
 )
+_PARTS = {words.key(part): size for size, parts in TABLES["fractions"].items() for part in parts.split()}
+_FRACTION = re.compile(rf"(?<![\d.,/])(\d{{1,3}}) ({words.any_word(_PARTS)})", re.I)
 _DEGREES = re.compile(r"\^\{?\\circ\}?|\^°")
 _SQUARED = re.compile(r"(?<=[\d ])(?P<unit>[kcmd]?m|in|ft|yd|s)\^\{?-?[123]\}?")
 _PRODUCT = re.compile(r"(?-i:\A[A-Z][a-z]+) \Z")
@@ -138,6 +146,7 @@ _REASON = words.word_set("since because while whereas")
 _EXPLAINED = re.compile(r"\W{0,4}(?:explanation|reason|reasoning|justification|rationale|details)\W{0,3}:", re.I)
 _SHORT = 80
 """Characters of a reply that may say with a word of absence that there is none."""
+_UNITS = words.word_set("cm mm km kg g m h am pm percent euro dollar")
 _MOST = 6_000
 """Most numbers in one reply: as many as there are characters to stand for them."""
 
@@ -172,6 +181,7 @@ class _Numbers(Words):
         comma = decimal_comma(f"{text}\n{self.question}")
         text = _BELOW_ZERO.sub(r"-\1", text)
         text = self._spelt(_MINUS.sub("-", _NOTHING.sub(lambda found: f"{found[1] or ''} 0", text)))
+        text = _FRACTION.sub(lambda part: f"{part[1]}/{_PARTS[words.key(part[2])]}", text)
         text = _EITHER.sub(lambda found: f"{found['one'] or found['measure']} versus ", text)
         marks = list(_LIST_MARK.finditer(text))
         listed = {mark.start(1) for mark in marks if len(marks) > 1 or (mark[1] == "1" and mark.end() < len(text))}
@@ -256,6 +266,8 @@ class _NumberReader(Reader):
         concludes = stated and weak and not claim.final and _concludes(last.line, group)
         if concludes or (stated and last is entries[-1] and _led_to(last.line, group)):
             return self._checked(group.letters, "concluded")
+        if stated and weak and _is_computed(found):
+            return self._checked(group.letters, "concluded")
         if total and (total == values[-1] or (weak and not claim.final)):
             return self._checked(total, "concluded")
         if stated and weak and group.letters != claim.letters and not claim.final and claim.how != "bare":
@@ -277,6 +289,8 @@ class _NumberReader(Reader):
         last = found[-1][0]
         others = [entry for entry, _ in found if entry is not last]
         ended = {group.letters for entry, group in found if entry is last}
+        if last is entries[-1] and last.statement.stated and _is_computed(found):
+            return self._checked(values[-1], "reply")
         if sure and last is entries[-1] and last.statement.stated and _calls(last.line, found[-1][1]):
             return self._checked(values[-1], "reply")
         if sure and (total := _total(values)) and (len(ended) > 1 or total in ended):
@@ -294,6 +308,7 @@ def _is_cut_short(entries: Sequence[Entry]) -> bool:
     """Return whether a truncated reply ends before its last number: `Boats behind:`, `Then I count`."""
     last = entries[-1].line
     ends = bool(last.tokens) and not last.groups and last.tokens[-1].text in (":", "count", "see", "get")
+    ends = ends or (len(last.groups) > 2 and entries[-1].statement.text.endswith(("...", "…")))
     if ends or last.groups or not is_cut(entries):
         return ends
     values = [group.letters for _, group in _named(entries)]
@@ -337,6 +352,12 @@ def _led_to(line: Line, group: Group) -> bool:
     if computed and group in line.groups and line.text(group.start - 2)[:1] in "0123456789°)":
         return True
     return group in line.groups and not before.isdisjoint(_GIVES)
+
+
+def _is_computed(found: Sequence[tuple[Entry, Group]]) -> bool:
+    """Return whether a reply ends with the last result that it computed: `12 / 4 = 3. The height is 3 m.`"""
+    results = [group.letters for entry, group in found if group.start and entry.line.text(group.start - 1) == "="]
+    return len(results) > 0 and results[-1] == found[-1][1].letters and len(found[-1][0].line.groups) == 1
 
 
 def _calls(line: Line, group: Group) -> bool:
@@ -456,6 +477,8 @@ def read_number(response: Any, question: str = "") -> Parsed[float]:
         return UNREAD
     else:
         found = _asked_for(reader.entries(heard.text), heard.text, question, counts)
+    if found is not None and counts and not heard.slots:
+        found = None if _counts_another(reader.entries(heard.text), found, question) else found
     shared = not _EACH_OF.search(question) and any(
         words.number(one[1]) == found
         for rate in ((_EACH, _RATE) if counts else (_EACH,))
@@ -471,6 +494,45 @@ def _noun(question: str) -> str:
     """Return the thing that a question counts, without its plural."""
     asked = _COUNTED_NOUN.search(question)
     return words.stem(asked[1].split()[-1].casefold()) if asked else ""
+
+
+_KINDS = {
+    (words.stem(special), words.stem(general))
+    for row in TABLES["kinds"]
+    for general, *specials in [row.split()]
+    for special in specials
+}
+_ANY_THING = words.word_set(TABLES["countable"])
+
+
+def _counts_another(entries: Sequence[Entry], value: float, question: str) -> bool:
+    """Return whether a number counts or measures another thing than the question wherever it is: `7 cm`, `7 cars`."""
+    noun, asked = _noun(question), {words.stem(word) for word in words.written_out(question)}
+    things = [
+        _thing(entry.line, group, asked | _ANY_THING, noun)
+        for entry in entries
+        for group in entry.line.groups
+        if {repr(value)} == group.letters and not entry.line.denied(group)
+    ]
+    stems = [words.stem(thing) for thing in things]
+    known = [not one or one in asked | _ANY_THING or (one, noun) in _KINDS for one in stems]
+    return bool(noun) and bool(things) and not any(known)
+
+
+def _thing(line: Line, group: Group, known: Set[str], noun: str) -> str:
+    """Return the noun or unit after a number: the first known word or plural; empty if there is none."""
+    for place in range(group.end, min(group.end + 3, len(line.tokens))):
+        word = line.text(place)
+        if word in words.AFTER_LETTER or not word.isalpha() or line.tokens[place].letters:
+            return ""
+        unit = word in _UNITS and not noun.startswith(word[0])
+        if (
+            words.stem(word) in known
+            or unit
+            or (len(word) > 3 and word.endswith("s") and not word.endswith(("ss", "us", "is")))
+        ):
+            return word
+    return ""
 
 
 def _other_noun(value: float, text: str, question: str) -> bool:

@@ -107,6 +107,11 @@ _KIND = SETS["kind"]
 _ADJECTIVE = re.compile(r"\w{2,}(?:al|ic|ous|ful|ive|ish|less|able|ible|ern|ular|ny|my|den|ed)\Z")
 _COLOURS, _COMPOUND, _IS, _PREPOSITIONS = SETS["colours"], SETS["compound"], SETS["is"], SETS["preposition"]
 _ARTICLE = word_set("a an the")
+_NEARLY, _WORD = word_set("almost nearly hardly barely"), word_set("word term words")
+_FOLLOWED = word_set("-> => → plus followed")
+_TURNS = word_set("turns turned becomes became changes changed")
+_CONTRASTS = [word_set(pair) for pair in ("left right", "top bottom", "upper lower", "first second", "front back")]
+_CONTRASTS += [word_set("one another"), word_set("above side")]
 _NAMES_A_THING = _IS | _ARTICLE
 _ROMANCE = word_set("un une una uno um uma le la el il lo los las les l'")
 """Articles of languages whose adjectives follow the noun."""
@@ -117,8 +122,9 @@ _LIGHT |= word_set("yes no well ok okay sure")
 class _Entry:
     """One statement and its use of the phrase: given, denied, doubted, or another thing."""
 
-    def __init__(self, statement: Statement, line: Line, capital: bool, asked: frozenset[str]) -> None:
-        self.statement, self.line, self.capital, self.asked = statement, line, capital, asked
+    def __init__(self, statement: Statement, line: Line, reader: _Reader) -> None:
+        self.statement, self.line, self.capital = statement, line, reader.words.capital
+        self.asked, self.contrasts = reader.asked, reader.contrasts
         self.texts = [token.text for token in line.tokens]
         self.slots = [group for group in line.groups if group.form == "slot"]
         self.groups = [group for group in line.groups if group.form != "slot"]
@@ -127,6 +133,7 @@ class _Entry:
         self.two_subjects = roles.has_two_subjects(self.texts)
         copulas = ((at if text in _IS else -1) for at, text in enumerate(self.texts))
         self.copula = [-1, *accumulate(copulas, max)]
+        self.said = frozenset(self.texts)
         self.named = {place for group in self.groups for place in range(group.start, group.end)}
 
     @property
@@ -153,6 +160,17 @@ class _Entry:
         before = self.texts[group.start - 1] if group.start else ""
         after = self.line.text(group.end)
         led = next((text for text in reversed(self.texts[: group.start]) if text not in _ARTICLE), "")
+        tail = self.texts[group.end : group.end + 5]
+        if led in _NEARLY or _TURNS.intersection(tail) or (led in _WORD and led not in self.asked):
+            return "doubted"
+        if {*tail[:1]} & _FOLLOWED or (tail[:1] in ([","], ["and"]) and "then" in tail[1:3]):
+            return "doubted"
+        if (tail[:1] in (["is"], ["are"]) and tail[1:2] in (["a"], ["an"])) or tail[:2] == ["-", "shaped"]:
+            return "doubted"
+        if led == "like" and {"something", "more", "sort", "kind"}.intersection(self.texts[: group.start]):
+            return "doubted"
+        if any(one <= self.said for one in self.contrasts):
+            return "doubted"
         either = {before, after} & {"or", "versus", "/"} or after in ("would", "could", "might", "may", "from")
         joined = after in ("and", "&") and not self._lists(begin)
         first = "while" in self.texts[group.end :] and self.asked.intersection(self.texts[: group.start])
@@ -283,13 +301,15 @@ class _Entry:
 class _Reader:
     def __init__(self, phrases: Sequence[str], exact: bool, question: str = "") -> None:
         self.words = Phrases(phrases, exact=exact)
-        self.asked = frozenset(written_out(question)) - vocabulary.FILLER - _GRAMMAR
+        asked = frozenset(written_out(question))
+        self.asked = asked - vocabulary.FILLER - _GRAMMAR
+        self.contrasts = [pair for pair in _CONTRASTS if not pair & asked]
 
     def read(self, text: str, slots: Sequence[bool | None]) -> Parsed[bool]:
         marked = in_our_words(self.words.marked(about(UNLIKE.sub("", text), self.asked)))
         nothing = [frozenset[str]()] * len(slots)
         entries = [
-            _Entry(statement, Line(tokens(statement.text, "", self.words, nothing)), self.words.capital, self.asked)
+            _Entry(statement, Line(tokens(statement.text, "", self.words, nothing)), self)
             for statement in statements(marked, self.words.marks)
         ]
         if not plain(text):

@@ -67,6 +67,7 @@ def _mode(name: str) -> re.Pattern[str]:
 
 
 _SUPPOSED, _SEEN, _TOLD, _OTHER = map(_mode, ("supposed", "looking", "hearsay", "second_choice"))
+_ELSEWHERE, _RIVAL = map(_mode, ("elsewhere", "rival"))
 _ASKED_FOR, _TAKEN_BACK, _PLANNED, _REFUSED = map(_mode, ("instruction", "taken_back", "plan", "refusal"))
 _LEAD_BACK = re.compile(
     r"\A(?:or (?=rather))?(?:(?:oh|uh|um|hmm|ah|well|ok|okay|but|sorry|oops|hold on|wait|actually|rather|scratch that"
@@ -90,6 +91,7 @@ _CORRECTS = re.compile(
     r"\s?(?:actually|rather|instead|in fact|but|edit|final|sorry|oops|or rather"
     r"|(?:hmm,? |but |well,? )?(?:looking|checking|thinking|counting|reading|having looked|examining)"
     r"(?: \w+){0,3} (?:again|closer|closely|twice)"
+    r"|scratch that|correction|strike that|make that"
     r"|(?:up)?on (?:a )?(?:closer|second|further|careful|more careful|deeper|reflection|review|re-?\w+)"
     r"|after (?:a |an? )?(?:closer|second|re-?\w+ing|double[- ]?check\w*))\b",
     re.I,
@@ -98,7 +100,8 @@ _QUOTED = re.compile(r"(?P<lead>[^.!?\n\"“”«»„「」]{0,160})[\"“«„
 
 
 _TORN = re.compile(
-    r"\b(?:back and forth|can(?:no|')t decide|undecided|torn between|not commit|not sure which"
+    r"\b(?:it (?:all )?depends(?! on\b)|back and forth|can(?:no|')t decide|undecided|torn between|not commit"
+    r"|not sure which"
     r"|hard to (?:say|tell|choose)|(?:not|n't) (?:yet )?(?:settled|agreed)"
     r"|\Aso (?:does|is|do|are)\b|toss-?up|coin flip|could go either way"
     r"|(?:just|equally) as (?:well|likely|plausible|possible)|equally (?:well|likely|plausible|possible|good)"
@@ -109,11 +112,32 @@ _TORN = re.compile(
 )
 
 
+_UNSURE = re.compile(
+    r"(?:i am|i'm|i'm actually) (?:\w+ )?(?:not (?:\w+ )?(?:sure|certain|convinced)|unsure|uncertain)\b", re.I
+)
+_ASKS_ITSELF = re.compile(
+    r"(?=\W*\w)(?:(?:hmm+|or|really|wait|but|well|oh)[\s,.…]{0,4})*(?:(?:is|are|does|do|was|isn't|aren't|doesn't)"
+    r" (?:it|there|that|this|they)(?: really| not)?)?\s?\?\W*",
+    re.I,
+)
+_DENIAL = re.compile(
+    r"\W*(?:(?:but|though|although|and|or) )?(?:(?:it|that|this|they) )?"
+    r"(?:(?:is|are|was|were|does|did|can)(?:n't| not)|cannot(?: be)?)"
+    r"(?: (?:it|so|true|right|correct|the case))?\W*",
+    re.I,
+)
+
+
+_TAG = re.compile(r",\s(?:is|has|does|was|are|do|must|can|could|would)n't (?:it|they|that|this|he|she)\?\W*\Z", re.I)
+"""A question that asks for nothing: `It has to be B, hasn't it?`"""
+
+
 @dataclass(frozen=True)
 class Statement:
     """One statement. `apart`: an empty line is before it; `heading`: a Markdown heading; `aside`: in brackets.
 
-    `takes_back`: earlier claims are withdrawn. `corrects`: a claim in it replaces earlier ones.
+    `takes_back`: earlier claims are withdrawn. `corrects`: a claim in it replaces earlier ones. `turned`: it does so
+    only because it begins with but.
     """
 
     text: str
@@ -122,10 +146,11 @@ class Statement:
     aside: bool = False
     takes_back: bool = False
     corrects: bool = False
+    turned: bool = False
 
     @property
     def asked(self) -> bool:
-        return self.text.rstrip("\"') ").endswith(("?", "?)"))
+        return self.text.rstrip("\"') ").endswith(("?", "?)")) and _TAG.search(self.text) is None
 
     @cached_property
     def own(self) -> bool:
@@ -138,7 +163,7 @@ class Statement:
         ):
             return False
         text = _SURVEY.sub(" ", self.text)
-        return not any(mode.search(text) for mode in (_TOLD, _ASKED_FOR, _OTHER))
+        return not any(mode.search(text) for mode in (_TOLD, _ELSEWHERE, _ASKED_FOR, _OTHER))
 
     @property
     def planned(self) -> bool:
@@ -153,7 +178,23 @@ class Statement:
     @property
     def torn(self) -> bool:
         """True if it leaves open what was said before."""
-        return _TORN.search(self.text) is not None
+        doubts = self.corrects and (_UNSURE.match(self.text) is not None or _REFUSED.search(self.text) is not None)
+        return doubts or _TORN.search(self.text) is not None or _ASKS_ITSELF.fullmatch(self.text) is not None
+
+    @property
+    def equals(self) -> bool:
+        """True if it puts an answer on a par with another: `D fits just as well`."""
+        return _RIVAL.search(self.text) is not None
+
+    @property
+    def taken_back_from(self) -> int:
+        """Return where the last phrase begins that withdraws a claim; 0 if there is none."""
+        return max((found.start() for found in _TAKEN_BACK.finditer(self.text)), default=0)
+
+    @property
+    def denies_all(self) -> bool:
+        """True if it only denies what was said before: `It isn't.`"""
+        return _DENIAL.fullmatch(self.text) is not None
 
     @cached_property
     def stated(self) -> bool:
@@ -175,9 +216,12 @@ def statements(text: str, keep: str = "") -> Iterator[Statement]:
         line = outside if asides else line
         for index, (piece, turned) in enumerate(_pieces(line, keep)):
             back = _TAKEN_BACK.search(piece) is not None and not (asked and _SAYS_NO.match(piece))
-            corrects = back or turned or _CORRECTS.match(piece) is not None
+            revised = back or _CORRECTS.match(piece) is not None
+            corrects = revised or turned
             text = _LEAD_BACK.sub("", piece) if corrects or back or asked else piece
-            yield Statement(text, apart and index == 0, heading, takes_back=back, corrects=corrects)
+            first = apart and index == 0
+            only_turned = turned and not revised
+            yield Statement(text, first, heading, takes_back=back, corrects=corrects, turned=only_turned)
             asked = piece.rstrip("\"') ").endswith("?")
         yield from (Statement(aside[1:-1], aside=True) for aside in asides)
         apart = False
@@ -203,6 +247,8 @@ def _pieces(line: str, keep: str) -> Iterator[tuple[str, bool]]:
             yield part, turned or conceded is not None
 
 
+_FEW = 3
+"""Words before a condition that belongs to them."""
 _FINITE = re.compile(words.any_word(words.VERB | words.COPULA | words.CHOOSE), re.I)
 _CLAUSE_END = re.compile(r"[,;:]\s(?=\S+\s\S+\s\S)|\s[—–]\s")
 
@@ -223,6 +269,9 @@ def _scoped(piece: str) -> Iterator[str]:
     labelled = _LABELS.search(piece, after)
     stop = next((end for end in ends if labelled and end > max(found.start(), labelled.start())), len(piece))
     stop = stop if _FINITE.search(piece, stop) else len(piece)
+    if start and leads and stop == len(piece) and len(piece[:start].split()) <= _FEW:
+        yield piece  # "Yes, if …"
+        return
     if start:
         yield piece[:start].strip()
     yield piece[start:stop].strip()
@@ -271,12 +320,16 @@ _SENTENCE = 80
 """Words after a claim that are searched for a second answer."""
 
 
+_LED, _OF_A_THING = 3, word_set("label key output total sum summary reply")
+"""Words that announce an answer only at the start of a statement: `…, though the label is hidden`."""
+
+
 def announced(line: Line) -> int | None:
     """Return where an announced answer begins: after `answer is`, `answer:` and the like."""
     texts = [token.text for token in line.tokens]
     for place, text in enumerate(texts):
         at = place + 1
-        while text in words.ANSWER and at < len(texts):
+        while text in words.ANSWER and at < len(texts) and not (place > _LED and text in _OF_A_THING):
             if texts[at] in words.COPULA | words.SEPARATOR:
                 return at + 1
             if texts[at] not in words.FILLER | {")", '"', "'", ","}:

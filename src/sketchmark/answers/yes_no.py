@@ -16,7 +16,6 @@ from sketchmark.answers.candidates import FIRST_WORDS, Words
 from sketchmark.answers.cleanup import FIRST_SLOT, Said, said
 from sketchmark.answers.decision import Reader
 from sketchmark.answers.findings import read_finding
-from sketchmark.answers.roles import statements
 from sketchmark.answers.vocabulary import (
     APOSTROPHE,
     HEDGE,
@@ -41,7 +40,7 @@ def _sentences(name: str) -> str:
 
 
 def _plain(name: str) -> str:
-    return "|".join(sorted(map(re.escape, TABLES[name].split()), key=len, reverse=True))
+    return "|".join(sorted(map(re.escape, word_set(TABLES[name])), key=len, reverse=True))
 
 
 _SAID = re.compile(
@@ -91,6 +90,12 @@ _TURNED = re.compile(rf"\b(?:but|however|yet),? (?:actually,? |in fact,? )?{_WHO
 """Next to a word for yes or no, a sentence that means the other counts only as a contradiction."""
 
 
+_MENTIONED = re.compile(
+    r"[\"'“‘]?\b(?:yes|no)\b[\"'”’]? (?:is|was|would|might|may|could|can|cannot|can't|seems|has)\b"
+    r"(?! (?:the|my|our) |(?:be )?(?:right|correct|true))",
+    re.IGNORECASE,
+)
+"""The word as the thing that is spoken about: `Yes would be a lie`."""
 _OFFER = re.compile(TABLES["offers"], re.IGNORECASE)
 """A yes to the request itself: `Yes, I can help`."""
 _LONG = re.compile(
@@ -104,6 +109,11 @@ _CONCEDED = re.compile(r"(?<=[.!?] )(?:yes|no|sure|true|granted),? [^.!?\n]{1,12
 """A concession after the answer: `No. Yes, it looks similar, but …`."""
 _UNKNOWN = re.compile(any_word(word_set(TABLES["unknown"])), re.IGNORECASE)
 _ASKED = re.compile(TABLES["open_questions"])
+_PARTLY = re.compile(
+    r"\b(?:partly|partially|half|somewhat|(?:sort|kind) of|in (?:a way|part|a sense)|to some extent),? (?:yes|no)\b"
+    r"|\b(?:yes|no),? (?:partly|partially|in part|(?:sort|kind) of|to some extent|in a way)\b",
+    re.IGNORECASE,
+)
 _EVEN = re.compile("(?:{0})[^.!?。\\n]{{1,30}}(?:{0})".format(any_word(word_set(TABLES["unsure"]))), re.IGNORECASE)
 """Two possibilities: `Maybe yes, maybe no`."""
 _FIRST_WORD = re.compile(
@@ -112,6 +122,7 @@ _FIRST_WORD = re.compile(
 
 
 _MARKS = re.compile("[👍✅✔✓👎❌✗✘]")
+_CROSSED = re.compile(r"[❌✗✘👎]\s?yes\b|\byes\s?[❌✗✘👎]", re.IGNORECASE)
 _MARKED = re.compile(
     r"\A\s*(?:(?P<yes>[👍✅✔✓]\s*)|(?P<no>[👎❌✗✘]\s*))\Z|[✅✔✓❌✗✘👍👎]\s?(?=(?:yes|no)\b)", re.IGNORECASE
 )
@@ -126,11 +137,13 @@ class _YesNo(Words):
 
     def marked(self, text: str) -> str:
         if len(_MARKS.findall(text)) == 1:
+            text = _CROSSED.sub(" ", text)
             text = _MARKED.sub(lambda mark: "yes" if mark["yes"] else "no" if mark["no"] else " ", text)
         text = _LONG.sub(lambda word: "yes" if word["yes"] else "no", _CONCEDED.sub(" ", text))
-        text = _TO_THE_QUESTION.sub("answer: ", text)
+        text = _TO_THE_QUESTION.sub("answer: ", _MENTIONED.sub(" yes or no ", text))
         text = _UNKNOWN.sub(" i cannot tell ", _OFFER.sub(" ", text.translate(APOSTROPHE)))
         text = _EVEN.sub(" yes or no. ", _ASKED.sub(" whether ", text))
+        text = _PARTLY.sub(" yes or no ", text)
         text = _CONTRADICTED.sub(" yes or no. ", _BOTH.sub(" yes or no. ", text))
         marked = _TRUTH.sub(self._said, _SAID.sub(self._said, text))
         return (_SENTENCE if marked == text else _TURNED).sub(self._said, marked)
@@ -163,7 +176,9 @@ def read_yes_no(response: Any, question: str = "") -> Parsed[bool]:
     if marked and not _READER.read(Said(heard.slots[-1], ())).claimed:
         found = read_finding(heard.slots[-1], question)
     else:
-        withdrawn = verdict.claimed and any(one.takes_back for one in statements(in_our_words(heard.text)))
+        withdrawn = verdict.claimed and any(
+            one.statement.takes_back for one in _READER.entries(heard.text, [frozenset()] * len(heard.slots))
+        )
         found = None if (verdict.claimed and not withdrawn) or heard.slots else read_finding(heard.text, question)
     if found is None and not (verdict.claimed or heard.slots):
         found = _read_foreign(heard.text, question)
