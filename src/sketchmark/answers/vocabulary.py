@@ -121,24 +121,23 @@ def _mention(sign: str) -> str:
 _ONE = _mention(f"({_SIGN})")
 _ANY = _mention(f"(?:{_SIGN})")
 _SEVERAL = f"({_ANY}(?:{_JOINER}{_ANY}){{0,8}})"
-_ORDERS = [
-    (
-        tuple(order["cues"].split()),
-        re.compile(order["find"].replace("{o}", _SEVERAL).replace("{x}", _ONE), re.IGNORECASE),
-        order["put"],
-    )
-    for order in TABLES["orders"]
-]
+_ORDERS = [(tuple(order["cues"].split()), order["find"], order["put"]) for order in TABLES["orders"]]
 _NAMED_ONE = re.compile(_ONE, re.IGNORECASE)
+
+
+@cache
+def _order(find: str) -> re.Pattern[str]:
+    """Compile an order when its cue is first met: all of them take a third of the time of a start."""
+    return re.compile(find.replace("{o}", _SEVERAL).replace("{x}", _ONE), re.IGNORECASE)
 
 
 def _reordered(text: str) -> str:
     """Put sentences into the order of English: `D以外は` is "all except D"."""
     text = _BLANKS.sub(" ", text)
     lowered = text.lower()
-    for cues, pattern, put in _ORDERS:
+    for cues, find, put in _ORDERS:
         if any(cue in lowered for cue in cues):
-            text = pattern.sub(lambda found, put=put: put.format(*map(_listed, found.groups(""))), text)  # type: ignore[misc]
+            text = _order(find).sub(lambda found, put=put: put.format(*map(_listed, found.groups(""))), text)  # type: ignore[misc]
     return text
 
 
