@@ -83,7 +83,11 @@ def test_real_replies_to_text_questions_are_parsed_as_they_read(address: str, tm
             plain += only is not None
         elif line.sample.target["type"] == "number" and reply.finish == "stop":
             numbers = set(re.findall(r"\d+", reply.text))
-            assert len(numbers) != 1 or row.notes["answer"] == float(*numbers), reply.text
+            things = re.findall(r"How many (\w+)", str(line.sample.fields))
+            # "A month has 30 days" does not say how many months there are.
+            another = things and re.search(rf"\d (?!{things[0]})[a-z]+", reply.text)
+            read = row.notes["answer"]
+            assert len(numbers) != 1 or read == float(*numbers) or (another and read is None), reply.text
             plain += len(numbers) == 1
     assert plain, "not one plain reply: the questions need other words"
 
