@@ -38,7 +38,7 @@ import numpy as np
 from PIL import Image
 
 from bench.wire.watching import peak_of, tree
-from bench.worlds import subjects
+from bench.worlds import Drawn, subjects
 from sketchmark.episode.sample import Sample
 from sketchmark.media import Picture
 from sketchmark.training import Course, worlds
@@ -102,7 +102,9 @@ def _shown(world: str, sample: Sample) -> Callable[[int], Any]:
     look, frames = str(sample.groups["look"]), sample.frames() if sample.frames else []
     if world == "maze":
         return lambda index: maze.Maze((), (0, 0), (0, 0), look=look)
-    return lambda index: (index, frames) if world == "jigsaw" else ((), look)
+    if world == "sliding":
+        return lambda index: ((), look)
+    return lambda index: (index, frames) if world == "jigsaw" else Drawn(None)
 
 
 WARM_UP = 4

@@ -96,6 +96,20 @@ def test_a_second_agent_of_any_size_is_seen_wherever_it_stands(mark: str, share:
         assert share > 0.2 or first_is_right("maze", drawn, "lenient"), "plain reading does not see it"
 
 
+def test_a_pale_agent_with_a_full_spot_in_it_is_not_right() -> None:
+    """A search found it: the spot alone is near enough to the agent's colour, and is round."""
+    plain = maze.LOOKS[maze.PLAIN]
+    floor, agent = boards.rgb8(plain.floor, plain.start)
+    shown = np.array(frames("maze")[0].values)
+    disc = (shown == agent).all(axis=2)
+    shown[disc] = (0.45 * floor + 0.55 * agent).astype(np.uint8)
+    rows, columns = (int(np.flatnonzero(disc.any(axis=axis)).mean()) for axis in (1, 0))
+    shown[rows - 3 : rows + 3, columns - 3 : columns + 3] = agent
+    pale = Picture.from_image(Image.fromarray(shown))
+    assert maze.read(pale).start == maze.read(frames("maze")[0]).start
+    assert first_is_right("maze", frames("maze")[0]) and not first_is_right("maze", pale)
+
+
 def test_every_frame_with_a_second_agent_loses_every_credit() -> None:
     free = next(place for place in _places(" ") if place not in maze.replay(MADE, WAY))
     drawn = [dot(frame, *_centre(*free), 14, maze.START) for frame in frames("maze")]

@@ -95,9 +95,9 @@ LOOKS = {
 _SHOWN = {"#": (2, 5), " ": (0, 1), "S": (0, 1, 3), "G": (0, 1, 4), "SG": (0, 1, 3, 4), "?": range(6)}
 """Colours of a look that each kind of cell may show. Floor may have the colour of the page."""
 
-_MIDDLE, _TRACE, _FULL = 0.5, 0.08, 0.85
+_MIDDLE, _TRACE, _FULL, _LEAST, _START = 0.5, 0.08, 0.85, 0.35, 2
 """The middle of a cell, in which an agent is seen; how far it may be on the way from floor or wall to the colour of
-an agent; how far the agent must be."""
+an agent; how far the agent must be, and in what part of its pixels at least; its number among the labels."""
 
 TOLERANCE = 0.75
 MIN_START, MIN_GOAL = 0.08, 0.25
@@ -302,9 +302,13 @@ def _unclear(picture: Picture, seen: MazeReading) -> list[list[bool]]:
     likely = np.flatnonzero(dot)
     full = boards.towards(pixels.colours(likely), typical[1], typical[3])
     dot.reshape(-1)[likely] = full >= _FULL * min(1.0, pale / usual)
-    dot, frame = map(boards.within_frame, (dot, frame))
-    if seen.start is not None and not (boards.is_one_mark(dot, 0.6) and boards.is_round(dot)):
-        bad[seen.start] = True
+    if seen.start is not None:
+        cell = tuple(slice(*line[place : place + 2]) for line, place in zip(ends, seen.start, strict=True))
+        marked = boards.nearest(pixels, LOOKS[seen.look].labelled)[cell] == _START
+        faint = np.count_nonzero(dot[cell]) < _LEAST * np.count_nonzero(marked)
+        dot = boards.within_frame(dot)
+        bad[seen.start] |= faint or not (boards.is_one_mark(dot, 0.6) and boards.is_round(dot))
+    frame = boards.within_frame(frame)
     if seen.goal is not None and seen.goal != seen.start and not boards.is_one_mark(frame, 0.1):
         bad[seen.goal] = True
     found: list[list[bool]] = bad.tolist()
