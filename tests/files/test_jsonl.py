@@ -173,6 +173,27 @@ def test_a_write_that_fails_half_way_leaves_nothing_and_the_next_succeeds(
     assert read_lines(path) == [_line(0), _line(2), _line(5)]
 
 
+def test_an_interrupt_between_two_pieces_of_a_line_leaves_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, write = tmp_path / "lines.jsonl", os.write
+    writer = LineWriter(path)
+    writer.write(_line(0))
+
+    def interrupted(file: int, data: bytes) -> int:
+        if len(data) < len(sealed(_line(1))):
+            raise KeyboardInterrupt
+        return write(file, data[:5])
+
+    with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
+        patched.setattr(os, "write", interrupted)
+        writer.write(_line(1))
+    assert path.read_bytes() == sealed(_line(0))
+    writer.write(_line(2))
+    writer.close()
+    assert read_lines(path) == [_line(0), _line(2)]
+
+
 def test_a_growing_file_names_its_lines_by_number(tmp_path: Path) -> None:
     path = tmp_path / "lines.jsonl"
     write_lines(path, [_line(0), _line(1)])
