@@ -264,7 +264,7 @@ class Picture:
         return pixels.reduced(kept.padded() if isinstance(kept, pixels.Runs) else self.image(), side)
 
     def _decoded(self) -> Image.Image:
-        """Return an RGB image that nobody may write on. The newest are kept."""
+        """Return an RGB image, not to be written on. The newest are kept."""
         kept = pixels.NEWEST.get(self.digest)
         if kept is None:
             lines = _lines(self.data) if self.format == "png" else None

@@ -183,7 +183,7 @@ DECODED: Recent[Runs | NDArray[np.uint8]] = Recent(8_000_000, lambda kept: kept.
 
 
 NEWEST: Recent[Image.Image] = Recent(1_200_000, lambda kept: kept.width * kept.height)
-"""Other images that were decoded last, by digest: a reader may look at one several times. Nobody writes on them."""
+"""Other images that were decoded last, by digest: a reader may look at one several times. They are not written on."""
 
 _BLOCK = 65535
 

@@ -97,7 +97,7 @@ _WITHOUT = "the run continues without it, and a call that is made again is paid 
 
 
 class CallCache:
-    """One small file per call: any number of processes may share the folder. A part of a file is no reply."""
+    """One small file per call: any number of processes may share the folder. A torn file counts as missing."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder

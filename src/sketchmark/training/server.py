@@ -271,7 +271,7 @@ class _Scorers:
             except ConnectionError:
                 continue
             finally:
-                if not done:  # it died, or is in the middle of a part that nobody waits for
+                if not done:  # it died, or is in the middle of a part whose request has gone
                     process.close()
                 if not self._stopped:
                     self._free.put_nowait(process if done else _Process())
