@@ -97,7 +97,7 @@ _SHOWN = {"#": (2, 5), " ": (0, 1), "S": (0, 1, 3), "G": (0, 1, 4), "SG": (0, 1,
 
 _MIDDLE, _TRACE, _FULL, _LEAST, _START = 0.5, 0.08, 0.85, 0.35, 2
 """The middle of a cell, in which an agent is seen, and how far it may be on the way from floor or wall to the
-colour of an agent. How far the agent must be, and in what part of its pixels at least. Its number among the labels."""
+colour of an agent. How far the agent must be, and in what least part of its pixels. Its number among the labels."""
 
 TOLERANCE = 0.75
 MIN_START, MIN_GOAL = 0.08, 0.25
